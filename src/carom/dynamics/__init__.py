@@ -1,0 +1,63 @@
+"""Equations of motion as pure functions of (mechanism, q, v): any of jit, vmap, jvp and grad may go through them."""
+
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from ..mechanism import Mechanism
+from .constraints import AbstractConstraint as AbstractConstraint
+from .constraints import Constrained as Constrained
+from .constraints import Locked as Locked
+from .constraints import OnCurve as OnCurve
+from .constraints import Pin as Pin
+from .constraints import assemble as assemble
+from .constraints import constrained_dynamics as constrained_dynamics
+from .constraints import constraint_error as constraint_error
+from .constraints import solve_kkt as solve_kkt
+from .energy import Momentum as Momentum
+from .energy import centre_of_mass as centre_of_mass
+from .energy import kinetic_energy as kinetic_energy
+from .energy import kinetic_energy_by_link as kinetic_energy_by_link
+from .energy import momentum as momentum
+from .energy import potential_energy as potential_energy
+from .energy import potential_energy_by_link as potential_energy_by_link
+from .formalism import AbstractFormalism as AbstractFormalism
+from .kinematics import site_bias as site_bias
+from .kinematics import site_jacobian as site_jacobian
+from .kinematics import site_position as site_position
+from .kinematics import site_velocity as site_velocity
+from .motion import FORMALISMS as FORMALISMS
+from .motion import STANDARD_GRAVITY as STANDARD_GRAVITY
+from .motion import formalism_of as formalism_of
+from .motion import forward_dynamics as forward_dynamics
+from .motion import generalized_force as generalized_force
+from .motion import gravity_vector as gravity_vector
+from .motion import inverse_dynamics as inverse_dynamics
+
+
+@eqx.filter_jit
+def mass_matrix(
+    mechanism: Mechanism, q: Float[Array, " dof"], formalism: str | None = "explicit"
+) -> Float[Array, "dof dof"]:
+    """Mass matrix M(q) in absolute coordinates."""
+    return formalism_of(formalism).mass_matrix(mechanism, q)
+
+
+@eqx.filter_jit
+def bias(
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], formalism: str | None = "explicit"
+) -> Float[Array, " dof"]:
+    """Inertial forces at zero acceleration, so that M v' + bias = all generalized forces."""
+    return formalism_of(formalism).bias(mechanism, q, v)
+
+
+@eqx.filter_jit
+def gravity_force(
+    mechanism: Mechanism,
+    q: Float[Array, " dof"],
+    gravity: Any = STANDARD_GRAVITY,
+    formalism: str | None = "explicit",
+) -> Float[Array, " dof"]:
+    """Generalized force of weight."""
+    return formalism_of(formalism).gravity(mechanism, q, gravity_vector(gravity))

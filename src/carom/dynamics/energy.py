@@ -1,0 +1,75 @@
+"""Energies by link, momentum of the whole."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ..mechanism import Mechanism
+from .kinematics import LinkMotion, link_motion
+from .motion import STANDARD_GRAVITY, gravity_vector
+
+
+class Momentum(NamedTuple):
+    """Linear momentum [kg m/s] and angular momentum [kg m^2/s] about a stated point."""
+
+    linear: Float[Array, "2"]
+    angular: Float[Array, ""]
+
+
+def _centre_motion(mechanism: Mechanism, q: Any, v: Any) -> tuple[LinkMotion, Array, Array, Array, Array]:
+    """Motion of the links, and position and velocity of their centres of mass."""
+    link = link_motion(mechanism, q, v)
+    cx, cy = mechanism.numbers.com[:, 0], mechanism.numbers.com[:, 1]
+    rx, ry = link.cos * cx - link.sin * cy, link.sin * cx + link.cos * cy
+    return link, link.x + rx, link.y + ry, link.vx - link.rate * ry, link.vy + link.rate * rx
+
+
+def kinetic_energy_by_link(
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
+) -> Float[Array, " links"]:
+    """Kinetic energy [J] of every link."""
+    link, _, _, vx, vy = _centre_motion(mechanism, q, v)
+    n = mechanism.numbers
+    return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2)
+
+
+def potential_energy_by_link(
+    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Any = STANDARD_GRAVITY
+) -> Float[Array, " links"]:
+    """Potential energy [J] of every link: weight (zero at the world's origin) and the spring of its joint."""
+    _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
+    n, g = mechanism.numbers, gravity_vector(gravity)
+    stretch = mechanism.angles(q, relative=True) - n.rest
+    return -n.mass * (g[0] * x + g[1] * y) + 0.5 * n.stiffness * stretch**2
+
+
+def kinetic_energy(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, ""]:
+    """Kinetic energy [J] of the whole."""
+    return jnp.sum(kinetic_energy_by_link(mechanism, q, v))
+
+
+def potential_energy(
+    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Any = STANDARD_GRAVITY
+) -> Float[Array, ""]:
+    """Potential energy [J] of the whole: weight and joint springs."""
+    return jnp.sum(potential_energy_by_link(mechanism, q, gravity))
+
+
+def momentum(
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], about: Any = (0.0, 0.0)
+) -> Momentum:
+    """Linear momentum, and angular momentum about the world point `about`."""
+    link, x, y, vx, vy = _centre_motion(mechanism, q, v)
+    n = mechanism.numbers
+    spin = n.inertia * link.rate + n.mass * ((x - about[0]) * vy - (y - about[1]) * vx)
+    return Momentum(jnp.stack([jnp.sum(n.mass * vx), jnp.sum(n.mass * vy)]), jnp.sum(spin))
+
+
+def centre_of_mass(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "2"]:
+    """Centre of mass [m] of the whole."""
+    _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
+    mass = mechanism.numbers.mass
+    return jnp.stack([jnp.sum(mass * x), jnp.sum(mass * y)]) / jnp.sum(mass)

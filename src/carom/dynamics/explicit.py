@@ -1,0 +1,203 @@
+"""The explicit equations of a tree of links in absolute angles: no products of different rates appear.
+
+For link k let h_c be the points where its children c hang, m_sub(c) the mass of the subtree of c, and
+
+    p_k = m_k c_k + sum_c m_sub(c) h_c              (first moment of all it carries, in its own frame)
+    J_k = I_k + m_k |c_k|^2 + sum_c m_sub(c) |h_c|^2
+
+For an ancestor i of k, with h the point of i from which the branch towards k hangs, and Delta = theta_k - theta_i,
+
+    M_ik = h . R(Delta) p_k = alpha cos Delta + beta sin Delta,   alpha = h . p_k,  beta = h_y p_kx - h_x p_ky
+    bias_i = - sum_k B_ik theta_k'^2,   bias_k = + sum_i B_ik theta_i'^2,   B_ik = alpha sin Delta - beta cos Delta
+
+and M_kk = J_k. A free base adds M_0k = R(theta_k) perp(p_k), M_00 = m_total, bias_0 = -sum R(theta_k) p_k theta_k'^2.
+With centres of mass on the axes this is the n-R manipulator paper's A phi'' + B phi'^2 with A symmetric, B skew.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..mechanism import Mechanism, walk
+from . import linear
+from .formalism import AbstractFormalism
+
+
+class Moments(NamedTuple):
+    """Per link, in columns: subtree mass, first moment p (x, y), second moment J."""
+
+    mass: Any
+    px: Any
+    py: Any
+    inertia: Any
+
+
+def moments(mechanism: Mechanism) -> walk.PerLink:
+    """Subtree mass, first and second moment of everything a link carries. They do not depend on the motion."""
+    n, top = mechanism.numbers, mechanism.topology
+    inputs = walk.per_link(top, n.mass, *_xy(top, n.com), n.inertia, *_xy(top, n.hang))
+
+    def step(own: Any, carried: Any) -> Any:
+        m, cx, cy, central, hx, hy = own
+        mass = m + carried[0]
+        px, py = m * cx + carried[1], m * cy + carried[2]
+        inertia = central + m * (cx * cx + cy * cy) + carried[3]
+        return Moments(mass, px, py, inertia), (mass, mass * hx, mass * hy, mass * (hx * hx + hy * hy))
+
+    return walk.inward(top, step, 4, inputs)[0]
+
+
+def _xy(topology: Any, points: Any) -> tuple[Any, Any]:
+    """Columns x and y of an array of points; lists of scalars while small, so that nothing is ever sliced twice."""
+    if walk.small(topology):
+        return [p[0] for p in points], [p[1] for p in points]
+    return points[:, 0], points[:, 1]
+
+
+class Pair(NamedTuple):
+    """alpha and beta of one ancestor-descendant pair."""
+
+    alpha: Any
+    beta: Any
+
+    def mass(self, cos: Any, sin: Any) -> Any:
+        return self.alpha * cos + self.beta * sin
+
+    def skew(self, cos: Any, sin: Any) -> Any:
+        return self.alpha * sin - self.beta * cos
+
+
+def _pair(hx: Any, hy: Any, px: Any, py: Any) -> Pair:
+    return Pair(hx * px + hy * py, hy * px - hx * py)
+
+
+class Terms(NamedTuple):
+    """Lower triangle of M, bias and weight, all as lists of scalars."""
+
+    matrix: list[list[Any]]
+    bias: list[Any]
+    weight: list[Any]
+
+
+def terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> Terms:
+    """All terms of the equations for a small mechanism, scalar by scalar."""
+    n, top = mechanism.numbers, mechanism.topology
+    nb, size = top.base_dof, top.dof
+    moment = moments(mechanism)
+    cos = [jnp.cos(q[nb + k]) for k in range(top.links)]
+    sin = [jnp.sin(q[nb + k]) for k in range(top.links)]
+    square = [v[nb + k] * v[nb + k] for k in range(top.links)]
+    matrix: list[list[Any]] = [[0.0] * (i + 1) for i in range(size)]
+    bias: list[Any] = [0.0] * size
+    weight: list[Any] = [0.0] * size
+
+    for k in range(top.links):
+        row, (_, px, py, inertia) = nb + k, moment[k]
+        x, y = cos[k] * px - sin[k] * py, sin[k] * px + cos[k] * py  # p_k in world axes
+        matrix[row][row] = inertia
+        weight[row] = x * gravity[1] - y * gravity[0]
+        for i, s in top.paths[k]:
+            pair = _pair(n.hang[s][0], n.hang[s][1], px, py)
+            c, d = cos[k] * cos[i] + sin[k] * sin[i], sin[k] * cos[i] - cos[k] * sin[i]
+            matrix[max(row, nb + i)][min(row, nb + i)] = pair.mass(c, d)
+            skew = pair.skew(c, d)
+            bias[nb + i] -= skew * square[k]
+            bias[row] += skew * square[i]
+        base = top.base_index(top.trees[k])
+        if base is not None:
+            matrix[row][base], matrix[row][base + 1] = -y, x
+            bias[base] -= x * square[k]
+            bias[base + 1] -= y * square[k]
+            if top.parents[k] < 0:
+                _add_root(matrix, weight, base, moment[k].mass, gravity)
+    return Terms(matrix, bias, weight)
+
+
+def _add_root(matrix: Any, weight: Any, base: int, mass: Any, gravity: Any) -> None:
+    """A root link's subtree loads the free base it hangs on."""
+    for axis in (0, 1):
+        matrix[base + axis][base + axis] += mass
+        weight[base + axis] += mass * gravity[axis]
+
+
+class Explicit(AbstractFormalism):
+    """Closed-form mass matrix and centrifugal terms; the default. Source: the n-R manipulator paper, for trees."""
+
+    @property
+    def name(self) -> str:
+        return "explicit"
+
+    def mass_matrix(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "dof dof"]:
+        if not walk.small(mechanism.topology):
+            return _large(mechanism, q, jnp.zeros_like(q), jnp.zeros(2))[0]
+        lower = terms(mechanism, q, jnp.zeros_like(q), (0.0, 0.0)).matrix
+        return _full(lower)
+
+    def bias(self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, " dof"]:
+        if not walk.small(mechanism.topology):
+            return _large(mechanism, q, v, jnp.zeros(2))[1]
+        return _stack(terms(mechanism, q, v, (0.0, 0.0)).bias)
+
+    def gravity(
+        self, mechanism: Mechanism, q: Float[Array, " dof"], gravity: Float[Array, "2"]
+    ) -> Float[Array, " dof"]:
+        if not walk.small(mechanism.topology):
+            return _large(mechanism, q, jnp.zeros_like(q), gravity)[2]
+        return _stack(terms(mechanism, q, jnp.zeros_like(q), gravity).weight)
+
+    def accelerations(
+        self,
+        mechanism: Mechanism,
+        q: Float[Array, " dof"],
+        v: Float[Array, " dof"],
+        force: Float[Array, " dof"],
+        gravity: Float[Array, "2"],
+    ) -> Float[Array, " dof"]:
+        if not walk.small(mechanism.topology):
+            matrix, bias, weight = _large(mechanism, q, v, gravity)
+            return linear.solve(matrix, force + weight - bias)
+        lower, centrifugal, load = terms(mechanism, q, v, gravity)
+        right = [force[i] + load[i] - centrifugal[i] for i in range(mechanism.dof)]
+        return _stack(linear.ldl_solve(lower, right))
+
+
+def _stack(values: list[Any]) -> Array:
+    return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
+
+
+def _full(lower: list[list[Any]]) -> Array:
+    """Both triangles of a symmetric matrix from its lower one."""
+    n = len(lower)
+    return jnp.stack([_stack([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
+
+
+def _large(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[Array, Array, Array]:
+    """The same terms for many links: one array operation over all ancestor-descendant pairs."""
+    n, top = mechanism.numbers, mechanism.topology
+    nb = top.base_dof
+    mass, px, py, inertia = moments(mechanism)
+    angle, square = q[nb:], v[nb:] ** 2
+    cos, sin = jnp.cos(angle), jnp.sin(angle)
+    i, s, k = np.array([(i, s, k) for k in range(top.links) for i, s in top.paths[k]], dtype=int).reshape(-1, 3).T
+    pair = _pair(n.hang[s, 0], n.hang[s, 1], px[k], py[k])
+    c, d = cos[k] * cos[i] + sin[k] * sin[i], sin[k] * cos[i] - cos[k] * sin[i]
+    off, skew = pair.mass(c, d), pair.skew(c, d)
+    links = np.arange(top.links)
+    matrix = jnp.zeros((top.dof, top.dof)).at[nb + links, nb + links].set(inertia)
+    matrix = matrix.at[nb + i, nb + k].set(off).at[nb + k, nb + i].set(off)
+    bias = jnp.zeros(top.dof).at[nb + i].add(-skew * square[k]).at[nb + k].add(skew * square[i])
+    x, y = cos * px - sin * py, sin * px + cos * py
+    weight = jnp.zeros(top.dof).at[nb + links].set(x * gravity[1] - y * gravity[0])
+    # Links of free trees also push and pull their base; roots bring the mass of their whole subtree to it.
+    b = np.array([top.base_index(t) if top.free[t] else -1 for t in top.trees])
+    on, roots = links[b >= 0], np.array([k for k in links if b[k] >= 0 and top.parents[k] < 0], dtype=int)
+    for axis, column, lever in ((0, -y, x), (1, x, y)):
+        matrix = matrix.at[b[on] + axis, nb + on].set(column[on]).at[nb + on, b[on] + axis].set(column[on])
+        matrix = matrix.at[b[roots] + axis, b[roots] + axis].add(mass[roots])
+        bias = bias.at[b[on] + axis].add(-lever[on] * square[on])
+        weight = weight.at[b[roots] + axis].add(mass[roots] * gravity[axis])
+    return matrix, bias, weight

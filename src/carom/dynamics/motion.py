@@ -1,0 +1,187 @@
+"""Forward and inverse dynamics, and the generalized forces that go into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .. import errors
+from ..mechanism import Mechanism, walk
+from .explicit import Explicit
+from .formalism import AbstractFormalism
+from .gibbs_appell import GibbsAppell
+from .homogeneous import Homogeneous
+from .kinematics import site_jacobian
+from .lagrange import Lagrange
+
+FORMALISMS: dict[str, AbstractFormalism] = {f.name: f for f in (Explicit(), Lagrange(), Homogeneous(), GibbsAppell())}
+
+STANDARD_GRAVITY = 9.81  # [m/s^2], the value that the sources use
+
+
+# Up to here the closed form with unrolled elimination beats the recursion (benchmarks/forward_dynamics.py).
+EXPLICIT_UP_TO = 4
+
+
+def formalism_of(name: str | None, links: int = 1) -> AbstractFormalism:
+    """The formalism of that name. None: whichever computes accelerations faster for that many links."""
+    if name is None:
+        return FORMALISMS["explicit" if links <= EXPLICIT_UP_TO else "gibbs_appell"]
+    errors.name_in("formalism", name, tuple(FORMALISMS))
+    return FORMALISMS[name]
+
+
+def gravity_vector(gravity: Any) -> Float[Array, "2"]:
+    """A number g means (0, -g); a vector (slopes, none) stands as it is [m/s^2]."""
+    if np.shape(gravity) == ():
+        errors.number("world", "gravity", gravity)
+        return jnp.stack([jnp.zeros(()), -jnp.asarray(gravity, dtype=float)])
+    errors.vector("world", "gravity", gravity, 2)
+    return jnp.asarray(gravity, dtype=float)
+
+
+def joint_efforts(mechanism: Mechanism, q: Any, v: Any) -> Float[Array, " links"]:
+    """Torques of the joints' springs and dampers."""
+    n = mechanism.numbers
+    angle, rate = mechanism.angles(q, relative=True), mechanism.angles(v, relative=True)
+    return -n.stiffness * (angle - n.rest) - n.damping * rate
+
+
+def generalized_force(
+    mechanism: Mechanism,
+    q: Float[Array, " dof"],
+    v: Float[Array, " dof"],
+    torques: Any = None,
+    forces: Mapping[Any, Any] | None = None,
+    base_force: Any = None,
+) -> Float[Array, " dof"]:
+    """Generalized force Q of springs, dampers, joint torques, forces at sites and forces on free bases.
+
+    - `torques` [N m], one per link: of the parent on the link; of the surroundings on a link that hangs on the base
+    - `forces` [N]: {site or its name: (f_x, f_y)} in world axes
+    - `base_force` [N]: (f_x, f_y) for every free tree
+    """
+    top = mechanism.topology
+    turn = joint_efforts(mechanism, q, v)
+    if torques is not None:
+        errors.vector("mechanism", "torques", torques, top.links)
+        turn = turn + jnp.asarray(torques, dtype=float)
+    push = jnp.zeros(top.base_dof)
+    if base_force is not None:
+        push = jnp.ravel(jnp.asarray(base_force, dtype=float))
+        errors.vector("mechanism", "base_force", push, top.base_dof)
+    total = mechanism.efforts_to_absolute(jnp.concatenate([push, turn]))
+    for site, force in (forces or {}).items():
+        errors.vector(f"forces['{site}']", "force", force, 2)
+        total = total + site_jacobian(mechanism, q, site).T @ jnp.asarray(force, dtype=float)
+    return total
+
+
+@eqx.filter_jit
+def _forward(
+    chosen: AbstractFormalism,
+    mechanism: Mechanism,
+    q: Any,
+    v: Any,
+    torques: Any,
+    forces: Any,
+    base: Any,
+    gravity: Any,
+) -> Array:
+    return chosen.accelerations(
+        mechanism, q, v, generalized_force(mechanism, q, v, torques, forces, base), gravity_vector(gravity)
+    )
+
+
+def forward_dynamics(
+    mechanism: Mechanism,
+    q: Float[Array, " dof"],
+    v: Float[Array, " dof"],
+    *,
+    torques: Any = None,
+    forces: Mapping[Any, Any] | None = None,
+    base_force: Any = None,
+    gravity: Any = STANDARD_GRAVITY,
+    formalism: str | None = None,
+) -> Float[Array, " dof"]:
+    """Generalized accelerations under torques, forces at sites, springs, dampers and weight.
+
+    Arguments as in `generalized_force`; `gravity` is a number g (downwards) or a vector [m/s^2].
+    """
+    _check_state(mechanism, q, v)
+    _refuse_massless(mechanism)
+    return _forward(
+        formalism_of(formalism, mechanism.topology.links),
+        mechanism,
+        q,
+        v,
+        torques,
+        forces,
+        base_force,
+        gravity,
+    )
+
+
+def inverse_dynamics(
+    mechanism: Mechanism,
+    q: Float[Array, " dof"],
+    v: Float[Array, " dof"],
+    a: Float[Array, " dof"],
+    *,
+    forces: Mapping[Any, Any] | None = None,
+    gravity: Any = STANDARD_GRAVITY,
+    formalism: str | None = None,
+) -> Float[Array, " dof"]:
+    """Efforts that produce the accelerations `a`: (force on every free base ..., joint torque of every link ...).
+
+    The torques are those of the parent on the link, as `forward_dynamics` takes them; springs, dampers, weight and the
+    given forces at sites do their share first.
+    """
+    _check_state(mechanism, q, v)
+    errors.vector("mechanism", "a", a, mechanism.dof)
+    return _inverse(formalism_of(formalism, mechanism.topology.links), mechanism, q, v, a, forces, gravity)
+
+
+@eqx.filter_jit
+def _inverse(
+    chosen: AbstractFormalism, mechanism: Mechanism, q: Any, v: Any, a: Any, forces: Any, gravity: Any
+) -> Array:
+    need = chosen.inverse(mechanism, q, v, a, gravity_vector(gravity))
+    return efforts(mechanism, need - generalized_force(mechanism, q, v, forces=forces))
+
+
+def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, " dof"]:
+    """Base forces and joint torques that make up a generalized force: inverse of `efforts_to_absolute`.
+
+    The torque of a joint carries everything that its subtree needs, so the sum runs inward.
+    """
+    top = mechanism.topology
+    summed, _ = walk.inward(
+        top, lambda own, carried: ((own[0] + carried[0],),) * 2, 1, walk.per_link(top, force[top.base_dof :])
+    )
+    return jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed)])
+
+
+def _check_state(mechanism: Mechanism, q: Any, v: Any) -> None:
+    errors.vector("mechanism", "q", q, mechanism.dof)
+    errors.vector("mechanism", "v", v, mechanism.dof)
+
+
+def _refuse_massless(mechanism: Mechanism) -> None:
+    """A subtree without mass has no unique acceleration; only constraints can move it."""
+    mass, inertia = errors.known(mechanism.numbers.mass), errors.known(mechanism.numbers.inertia)
+    if mass is None or inertia is None or mass.ndim != 1 or np.all(mass > 0):
+        return
+    top = mechanism.topology
+    for k in range(top.links):
+        below = [j for j in range(top.links) if j == k or any(i == k for i, _ in top.paths[j])]
+        if not np.any(mass[below] > 0):
+            raise errors.CaromError(
+                f"mass of link '{top.names[k]}' and of all it carries is 0; forces do not determine its acceleration; "
+                "give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
+            )

@@ -1,0 +1,60 @@
+"""Mistakes of users, answered by a sentence: which object, what value, which rule, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import jax
+import numpy as np
+
+
+class CaromError(ValueError):
+    """Something in the input breaks a rule; the message says which, and the cure."""
+
+
+def known(value: Any) -> np.ndarray | None:
+    """The numbers behind `value`, or None while JAX traces it (a traced number has no value to check)."""
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
+        return None
+    return np.asarray(value, dtype=float)
+
+
+def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
+    """Refuse a scalar that is not finite, not > `above` or not >= `least`."""
+    array = known(value)
+    if array is None:
+        return
+    if array.shape != ():
+        raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number")
+    shown = f"{field} of {owner} is {float(array):g}"
+    if not np.isfinite(array):
+        raise CaromError(f"{shown}; it must be a finite number; check how it was computed")
+    if above is not None and not array > above:
+        raise CaromError(f"{shown}; it must be greater than {above:g}")
+    if least is not None and not array >= least:
+        raise CaromError(f"{shown}; it must be at least {least:g}")
+
+
+def vector(owner: str, field: str, value: Any, size: int) -> None:
+    """Refuse anything but `size` finite numbers."""
+    try:
+        shape = str(np.shape(value))
+    except ValueError:
+        shape = "(ragged)"
+    if shape != str((size,)):
+        raise CaromError(f"{field} of {owner} has shape {shape}; it must be {size} numbers, shape ({size},)")
+    array = known(value)
+    if array is not None and not np.all(np.isfinite(array)):
+        raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number")
+
+
+def name_in(what: str, name: str, names: Sequence[str]) -> None:
+    """Refuse a name that is not in the list, and suggest the nearest one."""
+    if name in names:
+        return
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "choose one of these"
+    listed = ", ".join(f"'{n}'" for n in names) or "none"
+    raise CaromError(f"there is no {what} '{name}'; known: {listed}; {hint}")

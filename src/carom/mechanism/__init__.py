@@ -1,0 +1,18 @@
+"""Bodies, links, trees: frozen values, validated when they are built."""
+
+from .bodies import AbstractBody as AbstractBody
+from .bodies import Body as Body
+from .bodies import Disk as Disk
+from .bodies import PointMass as PointMass
+from .bodies import Rod as Rod
+from .link import BASE as BASE
+from .link import Fixed as Fixed
+from .link import Free as Free
+from .link import Joint as Joint
+from .link import Link as Link
+from .topology import Topology as Topology
+from .tree import Arm as Arm
+from .tree import Mechanism as Mechanism
+from .tree import Numbers as Numbers
+from .tree import Site as Site
+from .tree import side_by_side as side_by_side

@@ -1,0 +1,81 @@
+"""How a body hangs in a mechanism: its name, its parent, the point, the spring and damper of its joint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+
+from .. import errors
+from .bodies import AbstractBody
+
+
+class Fixed(eqx.Module):
+    """A pivot that does not move, at (x, y) [m]."""
+
+    x: Any = 0.0
+    y: Any = 0.0
+
+    def __check_init__(self) -> None:
+        errors.number("Fixed", "x", self.x)
+        errors.number("Fixed", "y", self.y)
+
+
+class Free(eqx.Module):
+    """A base point that moves freely: two more coordinates, the x and y [m] of the first link's origin.
+
+    With a rod as first link this is a free *point*, the rod's end; with a disk or any body hung at its centre it is a
+    free *body*, such as a spacecraft whose arm starts at its centre.
+    """
+
+
+class Joint(eqx.Module):
+    """Spring and damper of a revolute joint, acting on the angle relative to the parent.
+
+    - `stiffness` [N m/rad] >= 0, `rest` [rad] the relative angle without spring torque
+    - `damping` [N m s/rad] >= 0
+    """
+
+    stiffness: Any = 0.0
+    rest: Any = 0.0
+    damping: Any = 0.0
+
+    def __check_init__(self) -> None:
+        errors.number("Joint", "stiffness", self.stiffness, least=0.0)
+        errors.number("Joint", "rest", self.rest)
+        errors.number("Joint", "damping", self.damping, least=0.0)
+
+
+class Link(eqx.Module):
+    """A body in its place.
+
+    - `name`: any word; 'link1', 'link2', .. where none is given
+    - `parent`: the name of the link it hangs on; `carom.BASE` hangs it on the base; the previous link by default
+    - `at` [m]: the point of the parent (in the parent's frame) where it hangs; the parent's tip by default
+    - `joint`: spring and damper there
+    - `sites`: named points [m] of this body
+    """
+
+    body: AbstractBody
+    name: str | None = eqx.field(static=True, default=None)
+    parent: str | None = eqx.field(static=True, default=None)
+    at: Any = None
+    joint: Joint = Joint()
+    sites: Mapping[str, Any] = eqx.field(default_factory=dict)
+
+    def __check_init__(self) -> None:
+        owner = f"link '{self.name}'" if self.name else "Link"
+        if not isinstance(self.body, AbstractBody):
+            raise errors.CaromError(
+                f"body of {owner} is a {type(self.body).__name__}; it must be a Rod, Disk, PointMass or Body"
+            )
+        if not isinstance(self.joint, Joint):
+            raise errors.CaromError(f"joint of {owner} is a {type(self.joint).__name__}; it must be a carom.Joint")
+        if self.at is not None:
+            errors.vector(owner, "at", self.at, 2)
+        for site, point in self.sites.items():
+            errors.vector(owner, f"site '{site}'", point, 2)
+
+
+BASE = "base"

@@ -1,0 +1,93 @@
+"""Who hangs on whom: the part of a mechanism that is fixed at compile time."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+
+from .. import errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Topology:
+    """Hashable structure of a forest of links; every tuple runs over links unless it says otherwise.
+
+    The generalized coordinates are (x, y of every free tree's base ..., absolute angle of every link ...).
+    """
+
+    names: tuple[str, ...]
+    shapes: tuple[str, ...]
+    parents: tuple[int, ...]  # -1: hangs on the base of its tree
+    trees: tuple[int, ...]  # which tree the link belongs to
+    free: tuple[bool, ...]  # per tree: does its base move?
+    tree_names: tuple[str, ...]  # per tree
+    site_names: tuple[str, ...]  # per site
+    site_links: tuple[int, ...]  # per site
+
+    @property
+    def links(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def base_dof(self) -> int:
+        return 2 * sum(self.free)
+
+    @property
+    def dof(self) -> int:
+        return self.base_dof + self.links
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Link indices with every parent before its children. Circular parents are refused here."""
+        done = [k for k, p in enumerate(self.parents) if p < 0]
+        for k in done:  # grows while it is read: breadth first
+            done += self.children[k]
+        lost = sorted(set(range(self.links)) - set(done))
+        if lost:
+            k = lost[0]
+            raise errors.CaromError(
+                f"parent of link '{self.names[k]}' is '{self.names[self.parents[k]]}', which hangs on it in turn; "
+                "a tree has no circle; close loops with a constraint such as carom.Pin"
+            )
+        return tuple(done)
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in self.names]
+        for child, parent in enumerate(self.parents):
+            if parent >= 0:
+                found[parent].append(child)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def paths(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For link k the pairs (ancestor i, child s of i on the way to k), from the root down."""
+        found: dict[int, tuple[tuple[int, int], ...]] = {}
+        for k in self.order:
+            p = self.parents[k]
+            found[k] = () if p < 0 else (*found[p], (p, k))
+        return tuple(found[k] for k in range(self.links))
+
+    def base_index(self, tree: int) -> int | None:
+        """Where the x coordinate of a free tree's base stands in q; y follows. None for a fixed tree."""
+        return 2 * sum(self.free[:tree]) if self.free[tree] else None
+
+    def angle_index(self, link: int) -> int:
+        """Where the angle of a link stands in q."""
+        return self.base_dof + link
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A name for every coordinate, in order."""
+        several = len(self.free) > 1
+        bases = [
+            f"{name}.{axis}" if several else axis
+            for name, free in zip(self.tree_names, self.free, strict=True)
+            if free
+            for axis in ("x", "y")
+        ]
+        return (*bases, *self.names)
+
+    def link(self, name: str) -> int:
+        errors.name_in("link", name, self.names)
+        return self.names.index(name)

@@ -1,15 +1,37 @@
 """carom: planar robots that collide."""
 
+import os as _os
+
+# XLA compiles a loop with small buffers into one function; "small" is 1 kB unless told otherwise, too little for a
+# robot. The flag is read when JAX first compiles something, so carom is best imported before that.
+_SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
+if "xla_backend_extra_options" not in _os.environ.get("XLA_FLAGS", ""):
+    _os.environ["XLA_FLAGS"] = f"{_os.environ.get('XLA_FLAGS', '')} --xla_backend_extra_options={_SMALL_LOOP}=16000000"
+
 import jax as _jax
 
 # Contact stiffness times micrometres leaves nothing for float32 to hold.
 _jax.config.update("jax_enable_x64", True)
 
+from . import contact as contact
+from . import control as control
 from . import dynamics as dynamics
+from .contact import Contact as Contact
+from .contact import Hertz as Hertz
+from .contact import Hooke as Hooke
+from .contact import HuntCrossley as HuntCrossley
+from .contact import JacksonGreen as JacksonGreen
+from .contact import Material as Material
+from .contact import Plane as Plane
+from .contact import SmoothCoulomb as SmoothCoulomb
+from .control import PostureControl as PostureControl
 from .dynamics import Locked as Locked
 from .dynamics import OnCurve as OnCurve
 from .dynamics import Pin as Pin
+from .equations import Equations as Equations
+from .equations import equations as equations
 from .errors import CaromError as CaromError
+from .hybrid import World as World
 from .mechanism import BASE as BASE
 from .mechanism import Arm as Arm
 from .mechanism import Body as Body
@@ -23,5 +45,7 @@ from .mechanism import PointMass as PointMass
 from .mechanism import Rod as Rod
 from .mechanism import Site as Site
 from .mechanism import side_by_side as side_by_side
+from .simulate import SimulationError as SimulationError
+from .simulate import simulate as simulate
 
 __version__ = "0.1.0"

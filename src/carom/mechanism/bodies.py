@@ -9,7 +9,7 @@ Every body lives in a frame whose origin is the point by which it hangs and whos
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,7 +24,11 @@ class AbstractBody(eqx.Module):
     """
 
     shape: ClassVar[str] = "body"
-    mass: eqx.AbstractVar[Any]
+
+    if TYPE_CHECKING:  # a declared field would come first among every body's arguments
+
+        @property
+        def mass(self) -> Any: ...
 
     def centre(self) -> tuple[Any, Any]:
         """Centre of mass [m]."""

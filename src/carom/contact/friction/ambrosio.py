@@ -1,0 +1,31 @@
+"""Coulomb friction that fades in between two speeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ... import errors
+from .law import AbstractFriction
+
+
+class Ambrosio(AbstractFriction):
+    """Zero below v0, rising linearly to mu F_n at v1. Ambrosio 2003; the elastic-chain paper prints the sign reversed.
+
+    - `mu` >= 0, `slow` v0 [m/s] >= 0, `fast` v1 [m/s] > v0
+    """
+
+    mu: Any
+    slow: Any
+    fast: Any
+
+    def __check_init__(self) -> None:
+        errors.number("Ambrosio", "mu", self.mu, least=0.0)
+        errors.number("Ambrosio", "slow", self.slow, least=0.0)
+        low = errors.known(self.slow)
+        errors.number("Ambrosio", "fast", self.fast, above=None if low is None else float(low))
+
+    def force(self, normal: Any, sliding: Any) -> Any:
+        share = jnp.clip((jnp.abs(sliding) - self.slow) / (self.fast - self.slow), 0.0, 1.0)
+        return -self.mu * normal * share * jnp.sign(sliding)

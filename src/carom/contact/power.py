@@ -1,0 +1,21 @@
+"""Powers whose derivatives are finite at touch-down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+
+def three_halves(d: Any) -> Any:
+    """max(d, 0)^1.5, with derivative 0 at d = 0: the argument is selected before the root, not the result after it."""
+    positive = d > 0.0
+    safe = jnp.where(positive, d, 1.0)
+    return jnp.where(positive, safe * jnp.sqrt(safe), 0.0)
+
+
+def power(d: Any, exponent: Any) -> Any:
+    """max(d, 0)^exponent for exponent >= 1, with a finite derivative at d = 0."""
+    positive = d > 0.0
+    safe = jnp.where(positive, d, 1.0)
+    return jnp.where(positive, safe**exponent, 0.0)

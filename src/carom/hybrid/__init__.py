@@ -1,0 +1,10 @@
+"""The engine: flow, locate, jump, loop."""
+
+from .automaton import AbstractAutomaton as AbstractAutomaton
+from .automaton import Flow as Flow
+from .automaton import Landing as Landing
+from .automaton import Own as Own
+from .scene import Load as Load
+from .scene import Scene as Scene
+from .scene import State as State
+from .world import World as World

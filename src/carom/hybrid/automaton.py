@@ -1,0 +1,111 @@
+"""Everything discrete is a small automaton: contacts, friction, controllers, schedules. A world is their product.
+
+An automaton has a phase (one of a few words), a memory (a few numbers that only jumps change), states of its own (a few
+numbers that flow) and channels of the energy ledger. It says
+
+    force   what it does while it flows: efforts on the mechanism, rates of its states, powers of its channels
+    guard   one number per exit; an event is its crossing from negative to non-negative
+    jump    the new phase and memory and, for impulsive laws, the new velocity
+
+docs/events.md states the rule as mathematics.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+
+from .scene import Load, Scene
+
+NEVER = -1.0  # a guard of an exit that the present phase does not have
+
+
+class Flow(NamedTuple):
+    """What a force evaluation returns besides the load: rates of own states, powers by channel [W]."""
+
+    rates: tuple[Any, ...] = ()
+    powers: tuple[Any, ...] = ()
+
+
+class Own(NamedTuple):
+    """What belongs to one automaton at one instant."""
+
+    phase: Any
+    memory: tuple[Any, ...]
+    states: tuple[Any, ...]
+
+
+class Landing(NamedTuple):
+    """What a jump leaves behind; `velocity` is None for automata that never change it."""
+
+    phase: Any
+    memory: tuple[Any, ...]
+    states: tuple[Any, ...]
+    velocity: Any = None
+
+
+class AbstractAutomaton(eqx.Module):
+    """Base of everything that has phases."""
+
+    name: eqx.AbstractVar[str]
+
+    @property
+    @abc.abstractmethod
+    def phases(self) -> tuple[str, ...]:
+        """Names of the phases; the first one is number 0."""
+
+    @property
+    @abc.abstractmethod
+    def exits(self) -> tuple[str, ...]:
+        """Names of the events it can raise."""
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        """Names of the numbers it remembers."""
+        return ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the numbers that it lets flow."""
+        return ()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of its entries in the energy ledger."""
+        return ()
+
+    @property
+    def pausable(self) -> bool:
+        """Does a world with `pause_in_impact` neglect it during compliant impacts?"""
+        return False
+
+    @property
+    def impulsive(self) -> bool:
+        """Can its jumps change velocities? Their energy then enters its first channel."""
+        return False
+
+    def check(self, scene: Scene) -> None:
+        """Refuse an initial state that this automaton cannot start from; called with numbers, before compiling."""
+
+    @abc.abstractmethod
+    def start(self, scene: Scene) -> Own:
+        """Phase, memory and states at the beginning."""
+
+    @abc.abstractmethod
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        """Add efforts to the load; return rates and powers."""
+
+    @abc.abstractmethod
+    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        """One scalar per exit."""
+
+    @abc.abstractmethod
+    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        """New phase, memory, states (and velocity) where an exit fired; called with `fired` traced booleans."""
+
+    def striking(self, phase: Any) -> Any:
+        """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
+        return False

@@ -1,0 +1,56 @@
+"""The jump: what changes at an event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..dynamics.energy import kinetic_energy
+from .automaton import Own
+from .scene import State, merge
+from .world import World, scene_of
+
+
+def serve(world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple[Any, ...]) -> tuple[State, Any, Any]:
+    """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left."""
+    done, channel = 0, 0
+    for i, automaton in enumerate(world.automata):
+        mine = fired[done : done + len(automaton.exits)]
+        if mine:
+            y, phases, memory = _serve_one(world, i, channel, t, y, phases, memory, mine)
+        done += len(automaton.exits)
+        channel += len(automaton.channels)
+    return y, phases, memory
+
+
+def _serve_one(
+    world: World, i: int, channel: int, t: Any, y: State, phases: Any, memory: Any, mine: Any
+) -> tuple[State, Any, Any]:
+    automaton = world.automata[i]
+    old = Own(phases[i], memory[i], y.extra[i])
+    new = automaton.jump(scene_of(world, t, y, phases), old, mine)
+    hit = jnp.any(jnp.stack(mine))
+
+    def keep(a: Any, b: Any) -> Any:
+        return jax.tree.map(lambda x, z: jnp.where(hit, x, z), a, b)
+
+    phases = _replace(phases, i, keep(jnp.asarray(new.phase, dtype=old.phase.dtype), old.phase))
+    memory = _replace(memory, i, keep(tuple(jnp.asarray(m, dtype=float) for m in new.memory), old.memory))
+    extra = _replace(y.extra, i, keep(tuple(new.states), old.states))
+    velocity, work = y.v, y.work
+    if automaton.impulsive:
+        velocity = keep(new.velocity, y.v)
+        if y.work:  # the energy that the blow took (negative) or gave
+            gain = _kinetic(world, y.q, velocity) - _kinetic(world, y.q, y.v)
+            work = _replace(work, channel, work[channel] + gain)
+    return State(y.q, velocity, extra, work), phases, memory
+
+
+def _kinetic(world: World, q: Any, v: Any) -> Any:
+    return kinetic_energy(world.mechanism, merge(q), merge(v))
+
+
+def _replace(items: tuple[Any, ...], i: int, value: Any) -> tuple[Any, ...]:
+    return (*items[:i], value, *items[i + 1 :])

@@ -1,0 +1,20 @@
+"""How a run can end, in words."""
+
+from __future__ import annotations
+
+RUNNING, FINISHED, STEP_LIMIT, STEP_TOO_SMALL, NOT_FINITE, ZENO, EVENT_LIMIT = range(7)
+
+WORDS = {
+    RUNNING: "stopped before the end; what was computed so far is kept",
+    FINISHED: "finished",
+    STEP_LIMIT: "step limit reached; raise max_steps, or loosen rtol",
+    STEP_TOO_SMALL: "the step became smaller than time can resolve; a force is discontinuous or far too stiff there: "
+    "use a stiff solver, a smoother law, or looser tolerances",
+    NOT_FINITE: "the state or a force is not finite; look at the state shown for a division by zero or a runaway gain",
+    ZENO: "more than 100 events at one instant; two automata keep triggering each other",
+    EVENT_LIMIT: "the number of events asked for was reached",
+}
+
+
+def describe(code: int) -> str:
+    return WORDS[int(code)]

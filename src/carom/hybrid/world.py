@@ -1,0 +1,104 @@
+"""A world: mechanism, automata, gravity. Its flow, guards and jumps are those of the product of its automata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .. import errors
+from ..dynamics.energy import kinetic_energy, potential_energy
+from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
+from ..mechanism import Mechanism
+from .automaton import AbstractAutomaton, Own
+from .scene import Scene, State, merge
+
+
+class World(eqx.Module):
+    """Everything that is simulated together.
+
+    - `mechanism`: one mechanism (use `carom.side_by_side` for several)
+    - `contacts`, `control`: automata, or lists of them
+    - `gravity`: g [m/s^2] downwards, or a vector
+    - `pause_in_impact`: neglect control and weight while a compliant impact lasts, as the arm paper's equation (7) does
+    """
+
+    mechanism: Mechanism
+    automata: tuple[AbstractAutomaton, ...]
+    gravity: Float[Array, "2"]
+    pause_in_impact: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        contacts: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
+        control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
+        gravity: Any = STANDARD_GRAVITY,
+        pause_in_impact: bool = False,
+    ) -> None:
+        if not isinstance(mechanism, Mechanism):
+            raise errors.CaromError(
+                f"mechanism of World is a {type(mechanism).__name__}; it must be a Mechanism; "
+                "put several side by side with carom.side_by_side(a=..., b=...)"
+            )
+        self.mechanism = mechanism
+        self.automata = (*_listed("contacts", contacts), *_listed("control", control))
+        self.gravity = gravity_vector(gravity)
+        self.pause_in_impact = pause_in_impact
+        names = [a.name for a in self.automata]
+        for name in names:
+            if names.count(name) > 1:
+                raise errors.CaromError(f"{names.count(name)} automata are called '{name}'; give each its own name=")
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of all entries of the energy ledger."""
+        own = tuple(f"{a.name}: {c}" for a in self.automata for c in a.channels)
+        weight = ("neglected weight",) if self.pause_in_impact else ()
+        return (*own, "joint dampers", *weight)
+
+    @property
+    def events(self) -> tuple[tuple[int, int], ...]:
+        """(automaton, exit) of every guard, in the order in which simultaneous events are served."""
+        return tuple((i, e) for i, a in enumerate(self.automata) for e in range(len(a.exits)))
+
+    def automaton(self, name: str) -> AbstractAutomaton:
+        errors.name_in("automaton", name, [a.name for a in self.automata])
+        return next(a for a in self.automata if a.name == name)
+
+    def energy(self, q: Any, v: Any) -> Float[Array, ""]:
+        """Kinetic and potential energy [J]."""
+        return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
+
+
+def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) -> tuple[AbstractAutomaton, ...]:
+    items = (given,) if isinstance(given, AbstractAutomaton) else tuple(given)
+    for item in items:
+        if not isinstance(item, AbstractAutomaton):
+            raise errors.CaromError(
+                f"{field} of World holds a {type(item).__name__}; it must hold contacts or controllers"
+            )
+    return items
+
+
+def scene_of(world: World, t: Any, y: State, phases: tuple[Any, ...]) -> Scene:
+    return Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
+
+
+def owns(y: State, phases: tuple[Any, ...], memory: tuple[tuple[Any, ...], ...]) -> list[Own]:
+    """What belongs to each automaton."""
+    return [Own(p, m, x) for p, m, x in zip(phases, memory, y.extra, strict=True)]
+
+
+def any_striking(world: World, phases: tuple[Any, ...]) -> Any:
+    """1 while any compliant impact lasts, else 0."""
+    flags = [jnp.where(a.striking(p), 1.0, 0.0) for a, p in zip(world.automata, phases, strict=True)]
+    total = sum(flags, start=jnp.asarray(0.0))
+    return jnp.minimum(total, 1.0)
+
+
+def state_vectors(y: State) -> tuple[Any, Any]:
+    return merge(y.q), merge(y.v)

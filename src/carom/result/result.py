@@ -1,0 +1,202 @@
+"""The result of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import errors
+from ..dynamics.energy import kinetic_energy, potential_energy
+from ..hybrid import outcome
+from ..hybrid.flow import derivative
+from ..hybrid.loop import Carry, Settings
+from ..hybrid.run import EventRow, StepRow, compiled
+from ..hybrid.scene import State, merge
+from ..hybrid.solvers import step
+from ..hybrid.world import World
+from . import impacts as impacts_of
+from .ledger import Ledger
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something discrete that happened."""
+
+    t: float
+    automaton: str
+    exit: str
+    phase_before: str
+    phase_after: str
+    memory: dict[str, float]
+    q: np.ndarray  # just before
+    v: np.ndarray
+    q_after: np.ndarray
+    v_after: np.ndarray
+
+
+class States(NamedTuple):
+    """Values at requested times; arrays over the times."""
+
+    t: Any
+    q: Any
+    v: Any
+    extra: Any
+    work: Any
+    phases: Any
+    memory: Any
+
+
+class Statistics(NamedTuple):
+    """What the run cost."""
+
+    steps: int
+    rejected: int
+    events: int
+    compile_seconds: float
+    run_seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """Trajectory, events, impacts, energy ledger and statistics of one run."""
+
+    world: World
+    settings: Settings
+    final: Carry
+    steps: StepRow  # arrays over the accepted steps
+    marks: EventRow  # arrays over the events
+    statistics: Statistics
+
+    # -- outcome -------------------------------------------------------------------------------------------------------
+
+    @property
+    def outcome(self) -> str:
+        """How the run ended, in words."""
+        return outcome.describe(int(self.final.outcome))
+
+    @property
+    def finished(self) -> bool:
+        return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
+
+    # -- trajectory ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def t(self) -> np.ndarray:
+        """Instants [s] of the accepted steps, the end included."""
+        return np.append(self.steps.t, np.asarray(self.final.t))
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Coordinates at `t`."""
+        return _with_end(self.steps.y.q, self.final.y.q)
+
+    @cached_property
+    def v(self) -> np.ndarray:
+        """Velocities at `t`."""
+        return _with_end(self.steps.y.v, self.final.y.v)
+
+    def at(self, times: Any) -> States:
+        """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each."""
+        times = np.atleast_1d(np.asarray(times, dtype=float))
+        if times.size and (np.min(times) < self.t[0] or np.max(times) > self.t[-1]):
+            raise errors.CaromError(
+                f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "
+                f"{self.t[-1]:g} s"
+            )
+        row = np.clip(np.searchsorted(self.steps.t, times, side="right") - 1, 0, len(self.steps.t) - 1)
+        begin = jax.tree.map(lambda column: jnp.asarray(column[row]), self.steps)
+        return _dense(self.settings, self.world, begin, jnp.asarray(times))
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """Every event, in order; exits that fired together stand one after the other."""
+        out = []
+        for r in range(len(self.marks.t)):
+            row = _row(self.marks, r)
+            for g, (i, e) in enumerate(self.world.events):
+                if row.fired[g]:
+                    out.append(self._event(row, i, e))
+        return out
+
+    def _event(self, row: EventRow, i: int, e: int) -> Event:
+        automaton = self.world.automata[i]
+        return Event(
+            t=float(row.t),
+            automaton=automaton.name,
+            exit=automaton.exits[e],
+            phase_before=automaton.phases[int(row.phases_before[i])],
+            phase_after=automaton.phases[int(row.phases_after[i])],
+            memory={n: float(m) for n, m in zip(automaton.memory, row.memory_after[i], strict=True)},
+            q=_vector(row.before.q),
+            v=_vector(row.before.v),
+            q_after=_vector(row.after.q),
+            v_after=_vector(row.after.v),
+        )
+
+    @cached_property
+    def impacts(self) -> list[impacts_of.Impact]:
+        """Every impact of the compliant contacts, from touch to release."""
+        return impacts_of.find(self)
+
+    # -- energy --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def energy(self) -> Ledger:
+        """The energy ledger over the accepted steps."""
+        if not self.final.y.work:
+            raise errors.CaromError("this run was made with ledger=False; run it again with ledger=True")
+        kinetic, potential = _energies(self.world, jnp.asarray(self.q), jnp.asarray(self.v))
+        works = [
+            np.append(column, np.asarray(end)) for column, end in zip(self.steps.y.work, self.final.y.work, strict=True)
+        ]
+        named = dict(zip(self.world.channels, works, strict=True))
+        return Ledger(self.t, np.asarray(kinetic), np.asarray(potential), named)
+
+    def __repr__(self) -> str:
+        s = self.statistics
+        return (
+            f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
+            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s>"
+        )
+
+
+def _row(columns: Any, r: int) -> Any:
+    return jax.tree.map(lambda column: column[r], columns)
+
+
+def _vector(values: Any) -> np.ndarray:
+    return np.stack([np.asarray(x) for x in values]) if isinstance(values, tuple) else np.asarray(values)
+
+
+def _with_end(columns: Any, end: Any) -> np.ndarray:
+    if isinstance(columns, tuple):
+        return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
+    return np.concatenate([columns, np.asarray(end)[None]])
+
+
+@jax.jit
+def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:
+    kinetic = jax.vmap(lambda q, v: kinetic_energy(world.mechanism, q, v))(q, v)
+    potential = jax.vmap(lambda q: potential_energy(world.mechanism, q, world.gravity))(q)
+    return kinetic, potential
+
+
+@compiled
+def _dense(settings: Settings, world: World, begin: StepRow, times: Any) -> States:
+    def one(row: StepRow, t: Any) -> States:
+        phases = tuple(p.astype(int) for p in row.phases)
+
+        def rhs(t: Any, y: State) -> State:
+            return derivative(world, t, y, phases, row.memory)
+
+        y = step(settings.tableau, rhs, row.t, row.y, rhs(row.t, row.y), t - row.t)[0]
+        return States(t, merge(y.q), merge(y.v), y.extra, y.work, phases, row.memory)
+
+    return jax.vmap(one)(begin, times)

@@ -1,0 +1,227 @@
+"""Simulate a world."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import errors
+from .hybrid import outcome
+from .hybrid.loop import Carry, Settings
+from .hybrid.run import EventRow, StepRow, chunk, compiled, start
+from .hybrid.scene import Scene, split
+from .hybrid.solvers import solver_of
+from .hybrid.world import World
+from .result.result import Result, Statistics
+
+ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
+FOREVER = 2**62
+
+
+class SimulationError(errors.CaromError):
+    """A run ended before its horizon; `result` holds what was computed."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+def simulate(
+    world: World,
+    angles: Any,
+    rates: Any = None,
+    *,
+    base: Any = None,
+    base_velocity: Any = None,
+    relative: bool = False,
+    degrees: bool = False,
+    until: float,
+    solver: str = "tsit5",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_steps: int = 10_000_000,
+    max_events: int | None = None,
+    ledger: bool = True,
+    progress: bool | None = None,
+    stream: str | Path | None = None,
+    throw: bool = True,
+) -> Result:
+    """Simulate a world from a state until a time [s].
+
+    - `angles`, `rates`: of the links, absolute or `relative`, in radians or `degrees`; rates are zero by default
+    - `base`, `base_velocity`: (x, y) of every free tree
+    - `solver`: 'tsit5' or 'dopri8'; `rtol`, `atol`: tolerances of the integration
+    - `max_events`: stop after so many events
+    - `ledger`: integrate the works of all forces (a few per cent of the time)
+    - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
+    - `stream`: a folder to which steps and events are written as they come, so that memory does not grow
+    - `throw`: raise `SimulationError` when the run ends early; its `result` holds what was computed
+
+    Ctrl-C returns what was computed so far, with the outcome saying so.
+    """
+    q = world.mechanism.coordinates(angles, base=base, relative=relative, degrees=degrees)
+    still = np.zeros(world.mechanism.topology.links)
+    v = world.mechanism.coordinates(
+        still if rates is None else rates, base=base_velocity, relative=relative, degrees=degrees
+    )
+    check_run(world, q, v, until, rtol, atol)
+    settings = Settings(
+        solver_of(solver),
+        jnp.asarray(rtol, dtype=float),
+        jnp.asarray(atol, dtype=float),
+        jnp.asarray(until, dtype=float),
+        jnp.asarray(max_steps),
+        jnp.asarray(FOREVER if max_events is None else max_events),
+    )
+    result = _drive(world, settings, q, v, ledger, progress, None if stream is None else Path(stream))
+    stopped = int(result.final.outcome) == outcome.RUNNING
+    if throw and not result.finished and not stopped:
+        where = f"at t = {float(result.final.t):.9g} s, q = {result.q[-1].tolist()}, v = {result.v[-1].tolist()}"
+        raise SimulationError(f"the run ended early: {result.outcome} ({where})", result)
+    return result
+
+
+def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) -> None:
+    """Refuse, before any compilation, what cannot work."""
+    errors.number("run", "until", until, above=0.0)
+    errors.number("run", "rtol", rtol, above=0.0)
+    errors.number("run", "atol", atol, above=0.0)
+    if float(rtol) < 1e-14:
+        raise errors.CaromError(f"rtol of run is {float(rtol):g}; float64 carries 16 digits; it must be at least 1e-14")
+    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
+    scene.phases = {a.name: a.start(scene).phase for a in world.automata}
+    for automaton in world.automata:
+        automaton.check(scene)
+        for name, g in zip(automaton.exits, automaton.guard(scene, automaton.start(scene)), strict=True):
+            if not np.isfinite(np.asarray(g)):
+                raise errors.CaromError(
+                    f"guard '{name}' of '{automaton.name}' is {float(g)} at the start; it must be a finite number; "
+                    "check the parameters and the initial state"
+                )
+
+
+def _drive(
+    world: World, settings: Settings, q: Any, v: Any, ledger: bool, progress: bool | None, stream: Path | None
+) -> Result:
+    """Chunk after chunk, until the end or Ctrl-C."""
+    began = time.perf_counter()
+    carry = start(world, q, v, min(1e-3, 0.01 * float(settings.until)), ledger)
+    run = _compiled_chunk(world, settings, carry)
+    compiled_at = time.perf_counter()
+    store = _Store(stream)
+    show = _Progress(progress, float(settings.until))
+    try:
+        while int(carry.outcome) == outcome.RUNNING:
+            piece = run(world, settings, carry)
+            carry = piece.carry
+            store.add(piece.steps[: int(piece.step_count)], piece.events[: int(piece.event_count)])
+            show.update(float(carry.t), int(carry.events))
+    except KeyboardInterrupt:
+        print(f"\nstopped at t = {float(carry.t):g} s; what was computed is kept", file=sys.stderr)
+    finally:
+        show.close()
+    done = time.perf_counter()
+    statistics = Statistics(
+        int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
+    )
+    steps, events = store.read()
+    return Result(world, settings, carry, *unpack(world, carry, steps, events), statistics)
+
+
+_CHUNKS: dict[Any, Any] = {}
+
+
+def _compiled_chunk(world: World, settings: Settings, carry: Carry) -> Any:
+    """The chunk function, compiled once for every structure of world."""
+    everything = (world, settings, carry)
+    key = (jax.tree.structure(everything), tuple(np.shape(x) for x in jax.tree.leaves(everything)))
+    if key not in _CHUNKS:
+        function = compiled(lambda w, s, c: chunk(w, s, c, ROWS))
+        _CHUNKS[key] = function.lower(world, settings, carry).compile()
+    return _CHUNKS[key]
+
+
+def unpack(world: World, carry: Carry, steps: np.ndarray, events: np.ndarray) -> tuple[StepRow, EventRow]:
+    """Turn the flat rows back into named columns."""
+    step_like = StepRow(carry.t, carry.t, carry.y, carry.phases, carry.memory)
+    fired = (carry.t,) * len(world.events)
+    event_like = EventRow(carry.t, fired, carry.y, carry.y, carry.phases, carry.phases, carry.memory, carry.memory)
+    return _columns(step_like, steps), _columns(event_like, events)
+
+
+def _columns(like: Any, rows: np.ndarray) -> Any:
+    leaves, tree = jax.tree.flatten(like)
+    out, at = [], 0
+    for leaf in leaves:
+        size = int(np.size(leaf))
+        out.append(rows[:, at] if np.shape(leaf) == () else rows[:, at : at + size].reshape(-1, *np.shape(leaf)))
+        at += size
+    return jax.tree.unflatten(tree, out)
+
+
+class _Store:
+    """Where chunks go: a list, or numbered files that are complete as soon as they have their name."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder, self.count = folder, 0
+        self.pieces: list[tuple[np.ndarray, np.ndarray]] = []
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.glob("chunk-*.npz")):
+                raise errors.CaromError(f"stream folder '{folder}' already holds a run; choose another, or empty it")
+
+    def add(self, steps: Any, events: Any) -> None:
+        steps, events = np.asarray(steps), np.asarray(events)
+        if self.folder is None:
+            self.pieces.append((steps, events))
+            return
+        self.count += 1
+        name = self.folder / f"chunk-{self.count:06d}.npz"
+        half = self.folder / f".{name.name}.part"
+        with open(half, "wb") as file:
+            np.savez(file, steps=steps, events=events)
+        os.replace(half, name)
+
+    def read(self) -> tuple[np.ndarray, np.ndarray]:
+        pieces = (
+            self.pieces if self.folder is None else [read_chunk(p) for p in sorted(self.folder.glob("chunk-*.npz"))]
+        )
+        return np.concatenate([s for s, _ in pieces]), np.concatenate([e for _, e in pieces])
+
+
+def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    with np.load(path) as data:
+        return data["steps"], data["events"]
+
+
+class _Progress:
+    """One line on the terminal: simulated time, events so far, time left."""
+
+    def __init__(self, wanted: bool | None, until: float) -> None:
+        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self.patience = 2.0 if wanted is None else 0.0
+        self.until, self.began, self.shown = until, time.perf_counter(), False
+
+    def update(self, t: float, events: int) -> None:
+        spent = time.perf_counter() - self.began
+        if not self.wanted or spent < self.patience:
+            return
+        self.shown = True
+        left = spent * (self.until - t) / t if t > 0 else float("inf")
+        print(
+            f"\r{100 * t / self.until:5.1f} %  t = {t:.6g} of {self.until:g} s, {events} events, {left:.0f} s left   ",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def close(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)

@@ -23,6 +23,8 @@ from .contact import HuntCrossley as HuntCrossley
 from .contact import JacksonGreen as JacksonGreen
 from .contact import Material as Material
 from .contact import Plane as Plane
+from .contact import RigidContact as RigidContact
+from .contact import RigidContacts as RigidContacts
 from .contact import SmoothCoulomb as SmoothCoulomb
 from .control import PostureControl as PostureControl
 from .dynamics import Locked as Locked
@@ -47,5 +49,7 @@ from .mechanism import Site as Site
 from .mechanism import side_by_side as side_by_side
 from .simulate import SimulationError as SimulationError
 from .simulate import simulate as simulate
+from .study import batch as batch
+from .study import final_state as final_state
 
 __version__ = "0.1.0"

@@ -14,8 +14,9 @@ import numpy as np
 
 from . import errors
 from .hybrid import outcome
+from .hybrid.locate import guard_values
 from .hybrid.loop import Carry, Settings
-from .hybrid.run import EventRow, StepRow, chunk, compiled, start
+from .hybrid.run import EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, split
 from .hybrid.solvers import solver_of
 from .hybrid.world import World
@@ -96,15 +97,16 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
     if float(rtol) < 1e-14:
         raise errors.CaromError(f"rtol of run is {float(rtol):g}; float64 carries 16 digits; it must be at least 1e-14")
     scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
-    scene.phases = {a.name: a.start(scene).phase for a in world.automata}
     for automaton in world.automata:
         automaton.check(scene)
-        for name, g in zip(automaton.exits, automaton.guard(scene, automaton.start(scene)), strict=True):
-            if not np.isfinite(np.asarray(g)):
-                raise errors.CaromError(
-                    f"guard '{name}' of '{automaton.name}' is {float(g)} at the start; it must be a finite number; "
-                    "check the parameters and the initial state"
-                )
+    c = start(world, q, v, 1.0, False)
+    for (i, e), g in zip(world.events, guard_values(world, c.t, c.y, c.phases, c.memory), strict=True):
+        if not np.isfinite(np.asarray(g)):
+            automaton = world.automata[i]
+            raise errors.CaromError(
+                f"guard '{automaton.exits[e]}' of '{automaton.name}' is {float(g)} at the start; it must be a finite "
+                "number; check the parameters and the initial state"
+            )
 
 
 def _drive(
@@ -113,7 +115,7 @@ def _drive(
     """Chunk after chunk, until the end or Ctrl-C."""
     began = time.perf_counter()
     carry = start(world, q, v, min(1e-3, 0.01 * float(settings.until)), ledger)
-    run = _compiled_chunk(world, settings, carry)
+    run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
     store = _Store(stream)
     show = _Progress(progress, float(settings.until))
@@ -133,19 +135,6 @@ def _drive(
     )
     steps, events = store.read()
     return Result(world, settings, carry, *unpack(world, carry, steps, events), statistics)
-
-
-_CHUNKS: dict[Any, Any] = {}
-
-
-def _compiled_chunk(world: World, settings: Settings, carry: Carry) -> Any:
-    """The chunk function, compiled once for every structure of world."""
-    everything = (world, settings, carry)
-    key = (jax.tree.structure(everything), tuple(np.shape(x) for x in jax.tree.leaves(everything)))
-    if key not in _CHUNKS:
-        function = compiled(lambda w, s, c: chunk(w, s, c, ROWS))
-        _CHUNKS[key] = function.lower(world, settings, carry).compile()
-    return _CHUNKS[key]
 
 
 def unpack(world: World, carry: Carry, steps: np.ndarray, events: np.ndarray) -> tuple[StepRow, EventRow]:

@@ -5,6 +5,8 @@ from .friction import AbstractFriction as AbstractFriction
 from .friction import Ambrosio as Ambrosio
 from .friction import Frictionless as Frictionless
 from .friction import SmoothCoulomb as SmoothCoulomb
+from .impact import RigidContact as RigidContact
+from .impact import RigidContacts as RigidContacts
 from .material import Material as Material
 from .material import hertz_stiffness as hertz_stiffness
 from .material import reduced_modulus as reduced_modulus

@@ -1,9 +1,9 @@
-"""A site against a surface with a compliant law: open, then through the phases of the law, then open again."""
+"""A pair with a compliant law: open, then through the phases of the law, then open again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,64 +14,48 @@ from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Site
 from .friction import AbstractFriction, Frictionless
+from .geometry import AbstractPair, Touching, pair_of
 from .normal import AbstractNormalLaw
 from .surfaces import AbstractSurface
 
 OPEN = 0  # phase number; the law's phases follow
 
 
-class Touching(NamedTuple):
-    """Kinematics of a contact: indentation and its rate, sliding velocity, point, normal, tangent."""
-
-    indentation: Any
-    rate: Any
-    sliding: Any
-    x: Any
-    y: Any
-    normal: tuple[Any, Any]
-    tangent: tuple[Any, Any]
-
-
 class Contact(AbstractAutomaton):
-    """A site (with a round tip of `radius` [m], by default a point) against a surface.
+    """A site (with a round tip of `radius` [m], by default a point) against a surface or a round body.
 
+    - `against`: a surface, or a site of another link with a round tip of `other_radius` [m]
     - `normal`: a compliant law such as `JacksonGreen`, `friction`: a friction law
     - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
     """
 
-    site: Site = eqx.field(static=True)
-    surface: AbstractSurface
+    pair: AbstractPair
     normal: AbstractNormalLaw
     friction: AbstractFriction
-    radius: Any
     name: str = eqx.field(static=True)
 
     def __init__(
         self,
         site: Site,
-        surface: AbstractSurface,
+        against: AbstractSurface | Site,
         normal: AbstractNormalLaw,
         friction: AbstractFriction | None = None,
         radius: Any = 0.0,
+        other_radius: Any = 0.0,
         name: str | None = None,
     ) -> None:
-        if not isinstance(site, Site):
-            raise errors.CaromError(
-                f"site of Contact is {site!r}; it must come from a mechanism: arm.tip, arm.site('...')"
-            )
+        self.pair = pair_of("Contact", site, against, radius, other_radius)
+        self.name = name or self.pair.name
+        self.friction = Frictionless() if friction is None else friction
+        self.normal = normal
         for field, value, kind in (
-            ("surface", surface, AbstractSurface),
             ("normal", normal, AbstractNormalLaw),
-            ("friction", friction or Frictionless(), AbstractFriction),
+            ("friction", self.friction, AbstractFriction),
         ):
             if not isinstance(value, kind):
                 raise errors.CaromError(
-                    f"{field} of Contact at '{site.name}' is a {type(value).__name__}; see carom.contact"
+                    f"{field} of contact '{self.name}' is a {type(value).__name__}; it must be a {field} law"
                 )
-        errors.number(f"Contact at '{site.name}'", "radius", radius, least=0.0)
-        self.site, self.surface, self.normal, self.radius = site, surface, normal, radius
-        self.friction = Frictionless() if friction is None else friction
-        self.name = name or site.name
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -93,13 +77,7 @@ class Contact(AbstractAutomaton):
         return phase != OPEN
 
     def touching(self, scene: Scene) -> Touching:
-        point = scene.mechanism.numbers.site[self.site.index]
-        x, y, vx, vy = scene.point(self.site.link, point[0], point[1])
-        nx, ny = self.surface.normal(x, y)
-        x, y = x - self.radius * nx, y - self.radius * ny  # the tip's own contact point
-        frame = scene.frame(self.site.link)
-        vx, vy = vx + frame.rate * self.radius * ny, vy - frame.rate * self.radius * nx
-        return Touching(-self.surface.gap(x, y), -(vx * nx + vy * ny), vx * ny - vy * nx, x, y, (nx, ny), (ny, -nx))
+        return self.pair.touching(scene)
 
     def forces(self, scene: Scene, own: Own) -> tuple[Touching, Any, Any]:
         """Kinematics, normal force and friction force [N]."""
@@ -121,8 +99,7 @@ class Contact(AbstractAutomaton):
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         k, push, drag = self.forces(scene, own)
-        (nx, ny), (tx, ty) = k.normal, k.tangent
-        scene.push(load, self.site.link, k.x, k.y, push * nx + drag * tx, push * ny + drag * ty)
+        self.pair.push(scene, load, k, push, drag)
         return Flow(powers=(-push * k.rate, drag * k.sliding))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:

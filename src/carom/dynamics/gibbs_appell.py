@@ -29,45 +29,39 @@ from ..mechanism import Mechanism, walk
 from .formalism import AbstractFormalism
 
 
-def _frame(mechanism: Mechanism, q: Any, v: Any) -> walk.PerLink:
-    """Per link: mass, central inertia, centre r_c (world axes), rate^2, hanging point r_h, the parent's rate^2."""
+# A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.
+_BASE = (0.0, 0.0, (0.0, 0.0), (0.0, 0.0), 1.0, 0.0, 0.0, 0.0)
+
+
+def _inputs(mechanism: Mechanism, q: Any, v: Any, more: Any) -> walk.PerLink:
+    """Per link: mass, central inertia, centre of mass and hanging point (link axes), cos, sin, rate^2, and `more`."""
     n, top = mechanism.numbers, mechanism.topology
     nb = top.base_dof
     angle, rate = q[nb:], v[nb:]
-    turned = walk.per_link(top, jnp.cos(angle), jnp.sin(angle), rate * rate)
-    parent = walk.of_parent(top, turned, (1.0, 0.0, 0.0))  # the base neither turns nor spins
-    own = walk.per_link(top, n.mass, n.inertia, n.com, n.hang)
+    return walk.per_link(top, n.mass, n.inertia, n.com, n.hang, jnp.cos(angle), jnp.sin(angle), rate * rate, more[nb:])
 
-    def world(own: Any, turned: Any, parent: Any) -> Any:
-        mass, inertia, com, hang = own
-        cos, sin, square = turned
-        pcos, psin, psquare = parent
-        cx, cy = com[..., 0], com[..., 1]
-        hx, hy = hang[..., 0], hang[..., 1]
-        rx, ry = cos * cx - sin * cy, sin * cx + cos * cy
-        return mass, inertia, rx, ry, square, pcos * hx - psin * hy, psin * hx + pcos * hy, psquare
 
+def _turn(cos: Any, sin: Any, point: Any) -> tuple[Any, Any]:
+    """A point of a link in world axes."""
+    return cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]
+
+
+def _with(top: Any, values: walk.PerLink, more: walk.PerLink) -> walk.PerLink:
+    """Two per-link values as one."""
     if walk.small(top):
-        return [world(o, t, p) for o, t, p in zip(own, turned, parent, strict=True)]
-    return world(own, turned, parent)
-
-
-def _with(top: Any, values: walk.PerLink, *more: Any) -> walk.PerLink:
-    """Append columns over the links to a per-link value."""
-    if walk.small(top):
-        return [(*value, *(column[k] for column in more)) for k, value in enumerate(values)]
+        return [(*value, *further) for value, further in zip(values, more, strict=True)]
     return (*values, *more)
 
 
 def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any) -> Array:
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
-    nb = top.base_dof
     gx, gy = gravity[0], gravity[1]
 
     def eliminate(own: Any, carried: Any) -> Any:
-        m, inertia, rx, ry, square, hx, hy, psquare, effort = own
+        m, inertia, com, hang, cos, sin, square, effort = own
         axx, axy, ayy, ux, uy, dd, bx, by, d = carried
+        rx, ry = _turn(cos, sin, com)
         axx, ayy = axx + m, ayy + m
         ux, uy = ux - m * ry, uy + m * rx
         dd = dd + inertia + m * (rx * rx + ry * ry)
@@ -76,15 +70,18 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
         over = 1.0 / dd
         gain = (effort - d) * over
         lxx, lxy, lyy = axx - ux * ux * over, axy - ux * uy * over, ayy - uy * uy * over
-        ex, ey = bx + ux * gain, by + uy * gain
-        # What this subtree asks of its parent, whose turning moves the joint by perp(h).
-        wx, wy = lxy * hx - lxx * hy, lyy * hx - lxy * hy  # Lambda perp(h)
-        ex, ey = ex - psquare * (lxx * hx + lxy * hy), ey - psquare * (lxy * hx + lyy * hy)
-        gift = (lxx, lxy, lyy, wx, wy, hx * wy - hy * wx, ex, ey, hx * ey - hy * ex)
-        return (ux * over, uy * over, gain, hx, hy, psquare), gift
+        return (ux * over, uy * over, gain), (lxx, lxy, lyy, bx + ux * gain, by + uy * gain, hang[0], hang[1])
 
-    inputs = _with(top, _frame(mechanism, q, v), force[nb:])
-    reduced, arrived = walk.inward(top, eliminate, 9, inputs)
+    def ask(message: Any, parent: Any) -> Any:
+        """What a subtree asks of its parent, whose turning moves the joint by perp(h)."""
+        lxx, lxy, lyy, ex, ey, *hang = message
+        hx, hy = _turn(parent[4], parent[5], hang)
+        wx, wy = lxy * hx - lxx * hy, lyy * hx - lxy * hy  # Lambda perp(h)
+        ex, ey = ex - parent[6] * (lxx * hx + lxy * hy), ey - parent[6] * (lxy * hx + lyy * hy)
+        return lxx, lxy, lyy, wx, wy, hx * wy - hy * wx, ex, ey, hx * ey - hy * ex
+
+    inputs = _inputs(mechanism, q, v, force)
+    reduced, arrived = walk.inward(top, eliminate, 7, inputs, ask, _BASE)
 
     base = []
     for tree, (axx, axy, ayy, _, _, _, bx, by, _) in enumerate(arrived):
@@ -97,14 +94,19 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
             base.append(((ayy * fx - axy * fy) * det, (axx * fy - axy * fx) * det))
 
     def substitute(own: Any, parent: Any) -> Any:
-        ux, uy, gain, hx, hy, psquare = own
-        px, py, turn = parent  # the parent's joint and angular acceleration
-        ax = px - turn * hy - psquare * hx
-        ay = py + turn * hx - psquare * hy
-        return ax, ay, gain - ux * ax - uy * ay
+        _, _, _, hang, cos, sin, square, _, ux, uy, gain = own
+        ax, ay = _joint(hang, parent)
+        return ax, ay, gain - ux * ax - uy * ay, cos, sin, square
 
-    moved = walk.outward(top, substitute, [(x, y, 0.0) for x, y in base], reduced)
+    moved = walk.outward(top, substitute, [(x, y, 0.0, *_BASE[4:7]) for x, y in base], _with(top, inputs, reduced))
     return _coordinates(top, base, walk.columns(top, moved)[2])
+
+
+def _joint(hang: Any, parent: Any) -> tuple[Any, Any]:
+    """Acceleration of a joint; the parent is (acceleration of its own joint x, y, of its angle, cos, sin, rate^2)."""
+    px, py, turn, cos, sin, square = parent
+    hx, hy = _turn(cos, sin, hang)
+    return px - turn * hy - square * hx, py + turn * hx - square * hy
 
 
 def _coordinates(top: Any, base: list[Any], angles: Array) -> Array:
@@ -118,30 +120,32 @@ def _coordinates(top: Any, base: list[Any], angles: Array) -> Array:
 def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> Array:
     """dS/dv' in O(n): accelerations outward, joint forces inward."""
     top = mechanism.topology
-    nb = top.base_dof
     gx, gy = gravity[0], gravity[1]
 
     def accelerate(own: Any, parent: Any) -> Any:
-        _, _, _, _, _, hx, hy, psquare, turn = own
-        px, py, pturn = parent
-        return px - pturn * hy - psquare * hx, py + pturn * hx - psquare * hy, turn
+        _, _, _, hang, cos, sin, square, turn = own
+        return *_joint(hang, parent), turn, cos, sin, square
 
     def gather(own: Any, carried: Any) -> Any:
-        m, inertia, rx, ry, square, hx, hy, _, turn, ax, ay = own
+        m, inertia, com, hang, cos, sin, square, turn, ax, ay = own[:10]
+        rx, ry = _turn(cos, sin, com)
         fx = m * (ax - turn * ry - square * rx)
         fy = m * (ay + turn * rx - square * ry)
         moment = inertia * turn + rx * fy - ry * fx + carried[2]
-        sx, sy = fx + carried[0], fy + carried[1]
-        return (moment,), (sx, sy, hx * sy - hy * sx)
+        return (moment,), (fx + carried[0], fy + carried[1], hang[0], hang[1])
 
-    inputs = _with(top, _frame(mechanism, q, v), a[nb:])
+    def ask(message: Any, parent: Any) -> Any:
+        hx, hy = _turn(parent[4], parent[5], message[2:])
+        return message[0], message[1], hx * message[1] - hy * message[0]
+
+    inputs = _inputs(mechanism, q, v, a)
     starts = []
     for tree in range(len(top.free)):
         at = top.base_index(tree)
         ax, ay = (0.0, 0.0) if at is None else (a[at], a[at + 1])
-        starts.append((ax - gx, ay - gy, 0.0))  # weight: the origin accelerates by -g
-    moved = walk.columns(top, walk.outward(top, accelerate, starts, inputs))
-    moments, arrived = walk.inward(top, gather, 3, _with(top, inputs, moved[0], moved[1]))
+        starts.append((ax - gx, ay - gy, 0.0, *_BASE[4:7]))  # weight: the origin accelerates by -g
+    moved = walk.outward(top, accelerate, starts, inputs)
+    moments, arrived = walk.inward(top, gather, 4, _with(top, inputs, moved), ask, _BASE)
     return _coordinates(top, [(f[0], f[1]) for f in arrived], walk.columns(top, moments)[0])
 
 

@@ -87,6 +87,15 @@ class AbstractAutomaton(eqx.Module):
         """Can its jumps change velocities? Their energy then enters its first channel."""
         return False
 
+    @property
+    def constrains(self) -> bool:
+        """Does it change accelerations through constraint forces (see `react`)? At most one automaton may."""
+        return False
+
+    def react(self, scene: Scene, own: Own, motion: Any) -> Any:
+        """Accelerations with its constraint forces, from the motion without them."""
+        raise NotImplementedError
+
     def check(self, scene: Scene) -> None:
         """Refuse an initial state that this automaton cannot start from; called with numbers, before compiling."""
 

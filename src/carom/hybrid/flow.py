@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
@@ -12,8 +13,17 @@ from .scene import Load, Scene, State, merge
 from .world import World, any_striking, owns, scene_of
 
 
-def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> State:
-    """d/dt of the whole state in the given phases."""
+class Motion(NamedTuple):
+    """The motion without rigid contacts, and the means to change it: `solve` applies the inverse mass matrix."""
+
+    free: Any  # accelerations
+    solve: Callable[[list[Any]], list[Any]] | None
+    rates: tuple[tuple[Any, ...], ...]
+    powers: tuple[Any, ...]
+
+
+def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Motion:
+    """Accelerations under everything but rigid contacts."""
     scene = scene_of(world, t, y, phases)
     load = Load(world.mechanism)
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
@@ -30,11 +40,29 @@ def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> Stat
         rates.append(tuple(flow.rates))
     powers.append(_joints(scene, load))
     gravity = (acting * world.gravity[0], acting * world.gravity[1])
-    acceleration = _accelerations(world, y, load, gravity)
+    free, solve = _accelerations(world, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
         powers.append((acting - 1.0) * _weight_power(world, scene))
-    work = tuple(jnp.asarray(p, dtype=float) for p in powers) if y.work else ()
-    return State(q=y.v, v=acceleration, extra=tuple(rates), work=work)
+    return Motion(free, solve, tuple(rates), tuple(powers))
+
+
+def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> State:
+    """d/dt of the whole state in the given phases."""
+    motion = free_motion(world, t, y, phases, memory)
+    acceleration = motion.free
+    scene = scene_with_motion(world, t, y, phases, memory)
+    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        if automaton.constrains:
+            acceleration = automaton.react(scene, own, motion)
+    work = tuple(jnp.asarray(p, dtype=float) for p in motion.powers) if y.work else ()
+    return State(q=y.v, v=acceleration, extra=motion.rates, work=work)
+
+
+def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Scene:
+    """A scene in which rigid contacts can ask how the world would move at other velocities."""
+    scene = scene_of(world, t, y, phases)
+    scene.motion = lambda v: free_motion(world, t, y._replace(v=v), phases, memory)
+    return scene
 
 
 def _joints(scene: Scene, load: Load) -> Any:
@@ -48,15 +76,18 @@ def _joints(scene: Scene, load: Load) -> Any:
     return power
 
 
-def _accelerations(world: World, y: State, load: Load, gravity: tuple[Any, Any]) -> Any:
+def _accelerations(world: World, y: State, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Accelerations and, for small mechanisms, the inverse mass matrix as a function."""
     mechanism = world.mechanism
-    if isinstance(y.q, tuple) and mechanism.topology.links <= EXPLICIT_UP_TO:
+    rigid = any(automaton.constrains for automaton in world.automata)
+    if isinstance(y.q, tuple) and (rigid or mechanism.topology.links <= EXPLICIT_UP_TO):
         lower, bias, weight = explicit.terms(mechanism, y.q, y.v, gravity)
         right = [load.entries[i] + weight[i] - bias[i] for i in range(mechanism.dof)]
-        return tuple(linear.ldl_solve(lower, right))
+        solve = linear.ldl_factor(lower)
+        return tuple(solve(right)), solve
     chosen = formalism_of(None, mechanism.topology.links)
     out = chosen.accelerations(mechanism, merge(y.q), merge(y.v), load.vector(), jnp.stack(gravity))
-    return tuple(out[i] for i in range(mechanism.dof)) if isinstance(y.q, tuple) else out
+    return (tuple(out[i] for i in range(mechanism.dof)) if isinstance(y.q, tuple) else out), None
 
 
 def _weight_power(world: World, scene: Scene) -> Any:

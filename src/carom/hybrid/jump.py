@@ -9,8 +9,9 @@ import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
 from .automaton import Own
+from .flow import scene_with_motion
 from .scene import State, merge
-from .world import World, scene_of
+from .world import World
 
 
 def serve(world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple[Any, ...]) -> tuple[State, Any, Any]:
@@ -30,7 +31,7 @@ def _serve_one(
 ) -> tuple[State, Any, Any]:
     automaton = world.automata[i]
     old = Own(phases[i], memory[i], y.extra[i])
-    new = automaton.jump(scene_of(world, t, y, phases), old, mine)
+    new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, mine)
     hit = jnp.any(jnp.stack(mine))
 
     def keep(a: Any, b: Any) -> Any:

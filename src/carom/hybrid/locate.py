@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .flow import scene_with_motion
 from .scene import State
-from .world import World, owns, scene_of
+from .world import World, owns
 
 # An instant is exact to this many seconds, or to the last bits of t.
 RESOLUTION = 1e-14
+ROUNDING = 1e-15  # of a guard's value, in its own unit
 LAST_BITS = 4 * float(jnp.finfo(jnp.float64).eps)
 
 
@@ -27,7 +29,7 @@ class Guards(NamedTuple):
 
 
 def guard_values(world: World, t: Any, y: State, phases: Any, memory: Any) -> tuple[Any, ...]:
-    scene = scene_of(world, t, y, phases)
+    scene = scene_with_motion(world, t, y, phases, memory)
     out: list[Any] = []
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
         out += list(automaton.guard(scene, own))
@@ -47,14 +49,34 @@ def time_resolution(t: Any) -> Any:
     return jnp.maximum(RESOLUTION, LAST_BITS * jnp.abs(t))
 
 
+def blur(rate: Any, resolution: Any) -> Any:
+    """How far from zero a guard cannot be told from zero: rounding, and motion within the resolution of time."""
+    return ROUNDING + 4.0 * resolution * jnp.abs(rate)
+
+
 def clearly_negative(g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Further below zero than an instant can be told apart."""
-    return tuple(v < -4.0 * resolution * jnp.abs(r) for v, r in zip(g.value, g.rate, strict=True))
+    """Below zero beyond the blur, or at zero and on the way down.
+
+    The second part matters after a jump: a ball that has just rebounded sits at gap zero, and the next step may span
+    its whole flight.
+    """
+    return tuple(
+        (v < -blur(r, resolution)) | ((v <= blur(r, resolution)) & (r < 0.0))
+        for v, r in zip(g.value, g.rate, strict=True)
+    )
+
+
+def above_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
+    """Non-negative and rising, or beyond the blur whichever way it goes."""
+    return tuple((v > blur(r, resolution)) | ((v >= 0.0) & (r > 0.0)) for v, r in zip(g.value, g.rate, strict=True))
 
 
 def at_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Non-negative, or about to be within the resolution of time."""
-    return tuple((v >= 0.0) | ((v >= -resolution * r) & (r > 0.0)) for v, r in zip(g.value, g.rate, strict=True))
+    """Above zero, or about to be within the resolution of time."""
+    return tuple(
+        up | ((v >= -resolution * r) & (r > 0.0))
+        for up, v, r in zip(above_zero(g, resolution), g.value, g.rate, strict=True)
+    )
 
 
 def first_zero(armed: tuple[Any, ...], g: Guards, span: Any) -> Any:

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from . import outcome
 from .flow import derivative
 from .jump import serve
-from .locate import Guards, at_zero, clearly_negative, first_zero, guards, hidden_peak, time_resolution
+from .locate import Guards, above_zero, at_zero, clearly_negative, first_zero, guards, hidden_peak, time_resolution
 from .scene import State
-from .solvers import Tableau, error_norm, step
+from .solvers import Solver, error_norm
 from .world import World
 
 EVENTS_AT_ONE_INSTANT = 100
@@ -26,7 +26,7 @@ EVENTS_AT_ONE_INSTANT = 100
 class Settings(eqx.Module):
     """How to integrate. Tolerances and limits are traced; the solver is not."""
 
-    tableau: Tableau = eqx.field(static=True)
+    solver: Solver = eqx.field(static=True)
     rtol: Any
     atol: Any
     until: Any
@@ -115,7 +115,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     def rhs(t: Any, y: State) -> State:
         return derivative(world, t, y, c.phases, c.memory)
 
-    y, error, rate = step(settings.tableau, rhs, c.t, c.y, c.rate, span)
+    y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span)
     # The ledger follows the motion; it does not decide about the steps.
     norm = error_norm(
         (c.y.q, c.y.v, c.y.extra), (y.q, y.v, y.extra), (error.q, error.v, error.extra), settings.rtol, settings.atol
@@ -128,7 +128,7 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     """Accept the step, land on an event, or try again with a shorter one."""
     resolution = time_resolution(a.t)
     good = a.norm <= 1.0
-    above = _any([on & (v >= 0.0) for on, v in zip(c.armed, a.guard.value, strict=True)])
+    above = _any([on & up for on, up in zip(c.armed, above_zero(a.guard, resolution), strict=True)])
     fired = tuple(on & z for on, z in zip(c.armed, at_zero(a.guard, resolution), strict=True))
     ahead = jax.lax.stop_gradient(first_zero(c.armed, a.guard, a.span))
     # Landed: the first crossing lies within the resolution of the end, or the step cannot be made shorter.
@@ -164,7 +164,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     served = served._replace(armed=armed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(hit, jnp.where(a.span > 0.0, 1, c.instant + 1), c.instant)
-    h, norm = _next_step(settings.tableau.order, c, a, accept)
+    h, norm = _next_step(settings.solver.order, c, a, accept)
     new = new._replace(
         h=jnp.where(running, h, c.h),
         aim=jnp.where(running, verdict.aim, c.aim),

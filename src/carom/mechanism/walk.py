@@ -5,13 +5,16 @@ links when it is large. Callers write one step on scalars; the passes below deci
 
 - up to `UNROLL` links the steps are written out one after the other. Under vmap every scalar becomes a vector over the
   batch, which compilers turn into straight vector code; this is what makes batches fast.
-- beyond it the same step runs inside `lax.scan`, so that compile time does not grow with the number of links.
+- beyond it the same step runs inside `lax.scan`, so that compile time does not grow with the number of links. The scan
+  visits the links depth first and hands each value straight to the next link: a buffer with a row per link, written in
+  every step, would be copied in every step (n^2 work). Only forks park values, in at most log2(links) slots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,14 +46,51 @@ def columns(topology: Topology, values: PerLink) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def of_parent(topology: Topology, values: PerLink, base: tuple[Any, ...]) -> PerLink:
-    """For every link the value of its parent; `base` for those that hang on the base."""
-    if small(topology):
-        return [values[p] if p >= 0 else base for p in topology.parents]
-    parents = np.asarray(topology.parents)
-    return tuple(
-        jnp.where(parents >= 0, column[np.maximum(parents, 0)], b) for column, b in zip(values, base, strict=True)
+class _Tour(NamedTuple):
+    """Depth-first visit of all links, every array in order of the visit; a fork's largest branch comes last."""
+
+    order: np.ndarray  # link visited
+    root: np.ndarray  # hangs on a base
+    follows: np.ndarray  # its parent was visited just before
+    inner: np.ndarray  # has children; the first of them is visited right after
+    own: np.ndarray  # one-hot: the slot where a fork parks its value; no slot for other links
+    source: np.ndarray  # one-hot: the slot of the parent, for links that neither follow it nor are roots
+
+
+@lru_cache(maxsize=64)
+def _tour(topology: Topology) -> _Tour:
+    """Plan the visit. A slot is free again once the last branch is entered, hence log2(links) slots are enough."""
+    size = np.ones(topology.links, dtype=int)
+    for k in reversed(topology.order):
+        if topology.parents[k] >= 0:
+            size[topology.parents[k]] += size[k]
+    branches = [sorted(children, key=lambda c: size[c]) for children in topology.children]
+
+    order, slot, source = [], {}, {}
+    todo = [(k, 0) for k in reversed(topology.order) if topology.parents[k] < 0]  # (link, slots in use)
+    while todo:
+        k, used = todo.pop()
+        order.append(k)
+        if len(branches[k]) > 1:
+            slot[k] = used
+            source |= dict.fromkeys(branches[k][1:], used)
+        todo += [(c, used + (c != branches[k][-1])) for c in reversed(branches[k])]
+
+    slots = max(slot.values(), default=-1) + 1
+    parents = np.asarray(topology.parents)[order]
+    return _Tour(
+        order=np.asarray(order),
+        root=parents < 0,
+        follows=parents == np.concatenate([[-2], order[:-1]]),
+        inner=np.asarray([bool(branches[k]) for k in order]),
+        own=np.asarray([[slot.get(k) == s for s in range(slots)] for k in order], dtype=bool),
+        source=np.asarray([[source.get(k) == s for s in range(slots)] for k in order], dtype=bool),
     )
+
+
+def _arrange(values: Any, order: np.ndarray) -> Any:
+    """Rows of every array in another order; nothing happens to those that are in order already, as in a chain."""
+    return values if np.array_equal(order, np.arange(len(order))) else jax.tree.map(lambda x: x[order], values)
 
 
 def outward(
@@ -67,20 +107,29 @@ def outward(
             out[k] = step(inputs[k], out[p] if p >= 0 else bases[topology.trees[k]])
         return out
 
-    # Rows 0 .. n-1 belong to the links, the rows behind them to the bases.
-    n, order = topology.links, np.asarray(topology.order)
-    rows = np.where(np.asarray(topology.parents) >= 0, topology.parents, n + np.asarray(topology.trees))
-    stacked = [jnp.stack([jnp.asarray(b[i], dtype=float) for b in bases]) for i in range(len(bases[0]))]
-    buffers = tuple(jnp.concatenate([jnp.zeros((n, *s.shape[1:]), s.dtype), s]) for s in stacked)
+    tour = _tour(topology)
+    forked = tour.own.shape[1] > 0
+    starts = [jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in zip(*bases, strict=True)]
 
-    def body(buffers: Any, x: Any) -> Any:
-        k, row, given = x
-        result = step(given, tuple(buffer[row] for buffer in buffers))
-        return tuple(b.at[k].set(r) for b, r in zip(buffers, result, strict=True)), None
+    def body(state: Any, x: Any) -> Any:
+        before, parked = state
+        root, follows, own, source, start, given = x
+        parent = before
+        if forked:
+            parent = tuple(
+                jnp.where(follows, b, jnp.sum(jnp.where(source, p, 0.0))) for b, p in zip(before, parked, strict=True)
+            )
+        parent = tuple(jnp.where(root, s, p) for s, p in zip(start, parent, strict=True))
+        result = tuple(step(given, parent))
+        parked = tuple(jnp.where(own, r, p) for r, p in zip(result, parked, strict=True)) if forked else parked
+        return (result, parked), result
 
-    ordered = jax.tree.map(lambda column: column[order], inputs)
-    buffers, _ = lax.scan(body, buffers, (order, rows[order], ordered))
-    return tuple(buffer[:n] for buffer in buffers)
+    trees = np.asarray(topology.trees)[tour.order]
+    per_step = (tour.root, tour.follows, tour.own, tour.source, tuple(s[trees] for s in starts))
+    nothing = tuple(jnp.zeros(()) for _ in starts)
+    slots = tuple(jnp.zeros(tour.own.shape[1]) for _ in starts) if forked else ()
+    _, results = lax.scan(body, (nothing, slots), (*per_step, _arrange(inputs, tour.order)))
+    return _arrange(results, np.argsort(tour.order))
 
 
 def inward(
@@ -88,32 +137,52 @@ def inward(
     step: Callable[[tuple[Any, ...], tuple[Any, ...]], tuple[tuple[Any, ...], tuple[Any, ...]]],
     width: int,
     inputs: PerLink,
+    lift: Callable[[tuple[Any, ...], tuple[Any, ...]], tuple[Any, ...]] = lambda message, parent: message,
+    base: tuple[Any, ...] = (),
 ) -> tuple[PerLink, list[tuple[Any, ...]]]:
-    """(out[k], gift) = step(inputs[k], sum of the gifts of k's children); a gift is a tuple of `width` scalars.
+    """(out[k], message) = step(inputs[k], sum of the gifts of k's children); a message is a tuple of `width` scalars.
 
+    What reaches the parent is the gift lift(message, inputs[parent]), with `base` standing for the inputs of a base;
+    lift turns a message of zeros into a gift of zeros. Without `lift` the message itself is the gift.
     Returns the per-link outs and, for every tree, the sum of the gifts that reached its base.
     """
     n, trees = topology.links, len(topology.free)
+    nothing = (0.0,) * len(lift((0.0,) * width, base))
     if small(topology):
-        sums: list[tuple[Any, ...]] = [(0.0,) * width for _ in range(n + trees)]
+        sums: list[tuple[Any, ...]] = [nothing for _ in range(n + trees)]
         out: list[Any] = [None] * n
         for k in reversed(topology.order):
-            out[k], gift = step(inputs[k], sums[k])
-            row = topology.parents[k] if topology.parents[k] >= 0 else n + topology.trees[k]
-            sums[row] = tuple(s + g for s, g in zip(sums[row], gift, strict=True))
+            out[k], message = step(inputs[k], sums[k])
+            p = topology.parents[k]
+            row, above = (p, inputs[p]) if p >= 0 else (n + topology.trees[k], base)
+            sums[row] = tuple(s + g for s, g in zip(sums[row], lift(message, above), strict=True))
         return out, sums[n:]
 
-    order = np.asarray(topology.order)[::-1]
-    rows = np.where(np.asarray(topology.parents) >= 0, topology.parents, n + np.asarray(topology.trees))
+    tour = _tour(topology)
+    forked, roots = tour.own.shape[1] > 0, np.flatnonzero(tour.root)
 
-    def body(sums: Any, x: Any) -> Any:
-        k, row, given = x
-        result, gift = step(given, tuple(s[k] for s in sums))
-        return tuple(s.at[row].add(g) for s, g in zip(sums, gift, strict=True)), result
+    def body(state: Any, x: Any) -> Any:
+        before, parked = state
+        inner, own, source, given, above = x
+        carried = tuple(jnp.where(inner, g, 0.0) for g in lift(before, given))  # from the first child
+        if forked:
+            carried = tuple(c + jnp.sum(jnp.where(own, p, 0.0)) for c, p in zip(carried, parked, strict=True))
+        result, message = step(given, carried)
+        if forked:
+            # Empty the own slot for its next user, and leave the gift in that of the parent.
+            gifts = zip(parked, lift(message, above), strict=True)
+            parked = tuple(jnp.where(own, 0.0, p) + jnp.where(source, g, 0.0) for p, g in gifts)
+        return (tuple(message), parked), (result, message if len(roots) > 1 else ())
 
-    ordered = jax.tree.map(lambda column: column[order], inputs)
-    start = tuple(jnp.zeros(n + trees) for _ in range(width))
-    final, results = lax.scan(body, start, (order, rows[order], ordered))
-    back = np.argsort(order)
-    arrived = [tuple(s[n + t] for s in final) for t in range(trees)]
-    return tuple(r[back] for r in results), arrived
+    given = _arrange(inputs, tour.order)
+    above = _arrange(inputs, np.maximum(np.asarray(topology.parents)[tour.order], 0)) if forked else ()
+    start = tuple(jnp.zeros(()) for _ in range(width))
+    slots = tuple(jnp.zeros(tour.own.shape[1]) for _ in nothing) if forked else ()
+    per_step = (tour.inner, tour.own, tour.source, given, above)
+    (last, _), (results, messages) = lax.scan(body, (start, slots), per_step, reverse=True)
+    arrived: list[tuple[Any, ...]] = [nothing for _ in range(trees)]
+    for r in roots:
+        tree = topology.trees[tour.order[r]]
+        gift = lift(tuple(m[r] for m in messages) if len(roots) > 1 else last, base)
+        arrived[tree] = tuple(a + g for a, g in zip(arrived[tree], gift, strict=True))
+    return _arrange(results, np.argsort(tour.order)), arrived

@@ -12,7 +12,7 @@ import numpy as np
 from ..contact import Contact
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
-from ..hybrid.run import compiled
+from ..hybrid.run import executable
 from ..hybrid.scene import Scene, split
 from ..hybrid.world import World
 
@@ -111,14 +111,18 @@ def _refined_peak(values: np.ndarray) -> float:
 def _sampled(result: Result, i: int, contact: Contact, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indentation, normal force and friction force at the given times."""
     states = result.at(times)
+    own = Own(states.phases[i], states.memory[i], ())
+    args = (result.world, contact, states.q, states.v, own)
+    depth, push, drag = executable(_forces, (), *args)(*args)
+    return np.asarray(depth), np.asarray(push), np.asarray(drag)
 
-    def one(q: Any, v: Any, phases: Any, memory: Any) -> Any:
-        scene = Scene(result.world.mechanism, jnp.asarray(0.0), q, v)
-        k, push, drag = contact.forces(scene, Own(phases[i], memory[i], ()))
+
+def _forces(world: World, contact: Contact, q: Any, v: Any, own: Own) -> Any:
+    def one(q: Any, v: Any, own: Own) -> Any:
+        k, push, drag = contact.forces(Scene(world.mechanism, jnp.asarray(0.0), q, v), own)
         return k.indentation, push, drag
 
-    out = compiled(jax.vmap(one))(states.q, states.v, states.phases, states.memory)
-    return tuple(np.asarray(x) for x in out)  # type: ignore[return-value]
+    return jax.vmap(one)(q, v, own)
 
 
 def _kinematics(world: World, contact: Contact, event: Any) -> tuple[float, float, float]:

@@ -15,9 +15,8 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..hybrid import outcome
 from ..hybrid.flow import derivative
 from ..hybrid.loop import Carry, Settings
-from ..hybrid.run import EventRow, StepRow, compiled
+from ..hybrid.run import EventRow, StepRow, executable
 from ..hybrid.scene import State, merge
-from ..hybrid.solvers import step
 from ..hybrid.world import World
 from . import impacts as impacts_of
 from .ledger import Ledger
@@ -110,7 +109,8 @@ class Result:
             )
         row = np.clip(np.searchsorted(self.steps.t, times, side="right") - 1, 0, len(self.steps.t) - 1)
         begin = jax.tree.map(lambda column: jnp.asarray(column[row]), self.steps)
-        return _dense(self.settings, self.world, begin, jnp.asarray(times))
+        args = (self.settings, self.world, begin, jnp.asarray(times))
+        return executable(_dense, (), *args)(*args)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,6 @@ def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return kinetic, potential
 
 
-@compiled
 def _dense(settings: Settings, world: World, begin: StepRow, times: Any) -> States:
     def one(row: StepRow, t: Any) -> States:
         phases = tuple(p.astype(int) for p in row.phases)
@@ -196,7 +195,7 @@ def _dense(settings: Settings, world: World, begin: StepRow, times: Any) -> Stat
         def rhs(t: Any, y: State) -> State:
             return derivative(world, t, y, phases, row.memory)
 
-        y = step(settings.tableau, rhs, row.t, row.y, rhs(row.t, row.y), t - row.t)[0]
+        y = settings.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t)[0]
         return States(t, merge(y.q), merge(y.v), y.extra, y.work, phases, row.memory)
 
     return jax.vmap(one)(begin, times)

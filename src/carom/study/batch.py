@@ -1,0 +1,175 @@
+"""Many runs at once, from the same world with other numbers.
+
+On a GPU all lanes advance in lockstep, each in its own phase. On a CPU one lane after the other runs in the compiled
+scalar loop, on every core: there the loop over lanes inside each operation would cost more than it saves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import errors
+from ..hybrid import outcome
+from ..hybrid.loop import Carry, Settings
+from ..hybrid.run import executable, start, to_end, together
+from ..hybrid.solvers import solver_of
+from ..hybrid.world import World
+from .final import UNLIMITED
+
+
+class Batch(eqx.Module):
+    """Ends of many runs; arrays over the lanes."""
+
+    t: Any
+    q: Any
+    v: Any
+    work: Any
+    phases: Any
+    memory: Any
+    steps: Any
+    events: Any
+    outcome: Any
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Lanes that did not reach their end."""
+        codes = np.asarray(self.outcome)
+        return np.flatnonzero(~np.isin(codes, (outcome.FINISHED, outcome.EVENT_LIMIT)))
+
+    def __repr__(self) -> str:
+        lanes, bad = len(np.asarray(self.t)), self.failed
+        words = "all finished" if len(bad) == 0 else _report(bad, np.asarray(self.outcome))
+        return f"<Batch of {lanes} runs: {words}; {int(np.sum(np.asarray(self.steps)))} steps>"
+
+
+def _report(bad: np.ndarray, codes: np.ndarray) -> str:
+    listed = ", ".join(f"lane {i}: {outcome.describe(codes[i])}" for i in bad[:5])
+    more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
+    return f"{len(bad)} of {len(codes)} did not finish ({listed}{more})"
+
+
+def batch(
+    make: Callable[[Any], World],
+    parameters: Any,
+    angles: Any,
+    rates: Any = None,
+    *,
+    base: Any = None,
+    base_velocity: Any = None,
+    relative: bool = False,
+    degrees: bool = False,
+    until: float,
+    solver: str = "tsit5",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_steps: int = 1_000_000,
+    max_events: int | None = None,
+    ledger: bool = False,
+    throw: bool = True,
+) -> Batch:
+    """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
+
+    `angles`, `rates`, `base` and `base_velocity` are those of `carom.simulate`, for all lanes or a row per lane. A lane
+    that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes.
+
+        carom.batch(lambda mu: world_with(mu), jnp.linspace(0.05, 0.5, 1000), [60, 45], degrees=True, until=6.0)
+    """
+    lanes = _lanes(parameters)
+    given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity)]
+    settings = Settings(
+        solver_of(solver),
+        jnp.asarray(rtol, dtype=float),
+        jnp.asarray(atol, dtype=float),
+        jnp.asarray(until, dtype=float),
+        jnp.asarray(max_steps),
+        jnp.asarray(UNLIMITED if max_events is None else max_events),
+    )
+    how = (relative, degrees, ledger)
+    run = _on_cpu if jax.default_backend() == "cpu" else _lockstep
+    carry = run(make, how, parameters, given, settings)
+    out = Batch(
+        carry.t,
+        _stacked(carry.y.q),
+        _stacked(carry.y.v),
+        carry.y.work,
+        carry.phases,
+        carry.memory,
+        carry.steps,
+        carry.events,
+        carry.outcome,
+    )
+    if throw and len(out.failed):
+        raise errors.CaromError(_report(out.failed, np.asarray(out.outcome)) + "; throw=False returns the others")
+    return out
+
+
+def _begin(make: Any, how: tuple[bool, bool, bool], p: Any, given: Any, until: Any) -> Carry:
+    """The carry of one lane before its first step."""
+    world, (relative, degrees, ledger) = make(p), how
+    angles, rates, base, base_velocity = given
+    m = world.mechanism
+    q = m.coordinates(angles, base=base, relative=relative, degrees=degrees)
+    still = jnp.zeros(m.topology.links)
+    v = m.coordinates(still if rates is None else rates, base=base_velocity, relative=relative, degrees=degrees)
+    return start(world, q, v, jnp.minimum(1e-3, 0.01 * until), ledger)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _lockstep(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+    """All lanes together, one attempt each at a time."""
+    worlds = jax.vmap(make)(parameters)
+    first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
+    return together(worlds, settings, first, 0)
+
+
+def _one_by_one(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+    """One lane after the other, each to its end."""
+
+    def one(x: Any) -> Carry:
+        return to_end(make(x[0]), settings, _begin(make, how, x[0], x[1], settings.until))
+
+    return jax.lax.map(one, (parameters, given))
+
+
+def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+    """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
+    lanes, cores = _lanes(parameters), os.cpu_count() or 1
+    share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
+    order = np.minimum(np.arange(share * min(cores, lanes)), lanes - 1).reshape(-1, share)
+    pieces = [jax.tree.map(lambda x, rows=rows: x[rows], (parameters, given)) for rows in order]
+    run = executable(_one_by_one, (make, how), *pieces[0], settings)
+    with ThreadPoolExecutor(len(pieces)) as pool:
+        ends = list(pool.map(lambda piece: jax.block_until_ready(run(*piece, settings)), pieces))
+    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[:lanes], *ends)
+
+
+def _stacked(values: Any) -> Any:
+    return jnp.stack(values, axis=-1) if isinstance(values, tuple) else values
+
+
+def _lanes(parameters: Any) -> int:
+    sizes = {np.shape(leaf)[0] if np.ndim(leaf) else None for leaf in jax.tree.leaves(parameters)}
+    if len(sizes) != 1 or None in sizes:
+        raise errors.CaromError(
+            f"parameters of batch have first axes {sorted(map(str, sizes))}; every array must have one entry per lane"
+        )
+    return int(sizes.pop())  # type: ignore[arg-type]
+
+
+def _rows(values: Any, lanes: int) -> Any:
+    """One row per lane."""
+    if values is None:
+        return None
+    array = jnp.asarray(values, dtype=float)
+    if array.ndim == 2 and array.shape[0] == lanes:
+        return array
+    return jnp.broadcast_to(array, (lanes, *array.shape))

@@ -1,0 +1,47 @@
+"""The end of a run as a pure function: jit, vmap, forward and reverse mode go through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..hybrid.loop import Carry, Settings
+from ..hybrid.run import start, to_end
+from ..hybrid.solvers import solver_of
+from ..hybrid.world import World
+
+UNLIMITED = 2**62
+
+
+def final_state(
+    world: World,
+    q: Any,
+    v: Any,
+    until: Any,
+    *,
+    solver: str = "tsit5",
+    rtol: Any = 1e-8,
+    atol: Any = 1e-10,
+    max_steps: int = 1_000_000,
+    max_events: Any = UNLIMITED,
+    ledger: bool = False,
+    reverse_steps: int | None = None,
+) -> Carry:
+    """Run from coordinates `q` and velocities `v` until a time, or until a number of events; nothing is recorded.
+
+    The carry that is returned has `t`, `y.q`, `y.v`, `y.work`, `phases`, `memory`, `steps`, `events` and `outcome`.
+    Derivatives go through flows, event times and jumps: the step length is held constant, and every landing ends with
+    a Newton step that carries the derivative of the instant. Forward mode works as it is; for reverse mode give
+    `reverse_steps`, an upper bound of the number of attempted steps (memory grows with its square root).
+    """
+    settings = Settings(
+        solver_of(solver),
+        jnp.asarray(rtol, dtype=float),
+        jnp.asarray(atol, dtype=float),
+        jnp.asarray(until, dtype=float),
+        jnp.asarray(max_steps),
+        jnp.asarray(max_events),
+    )
+    first = jnp.minimum(1e-3, 0.01 * settings.until)
+    return to_end(world, settings, start(world, q, v, first, ledger), reverse_steps)

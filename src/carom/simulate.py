@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ from .hybrid import outcome
 from .hybrid.locate import guard_values
 from .hybrid.loop import Carry, Settings
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
-from .hybrid.scene import Scene, split
+from .hybrid.scene import Scene, merge, split
 from .hybrid.solvers import solver_of
 from .hybrid.world import World
 from .result.result import Result, Statistics
@@ -62,7 +63,8 @@ def simulate(
     - `max_events`: stop after so many events
     - `ledger`: integrate the works of all forces (a few per cent of the time)
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
-    - `stream`: a folder to which steps and events are written as they come, so that memory does not grow
+    - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result
+      reads them back when it is asked for them)
     - `throw`: raise `SimulationError` when the run ends early; its `result` holds what was computed
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
@@ -84,7 +86,8 @@ def simulate(
     result = _drive(world, settings, q, v, ledger, progress, None if stream is None else Path(stream))
     stopped = int(result.final.outcome) == outcome.RUNNING
     if throw and not result.finished and not stopped:
-        where = f"at t = {float(result.final.t):.9g} s, q = {result.q[-1].tolist()}, v = {result.v[-1].tolist()}"
+        q, v = (np.asarray(merge(x)).tolist() for x in (result.final.y.q, result.final.y.v))
+        where = f"at t = {float(result.final.t):.9g} s, q = {q}, v = {v}"
         raise SimulationError(f"the run ended early: {result.outcome} ({where})", result)
     return result
 
@@ -114,16 +117,17 @@ def _drive(
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     began = time.perf_counter()
+    store = _Store(stream)
     carry = start(world, q, v, min(1e-3, 0.01 * float(settings.until)), ledger)
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
-    store = _Store(stream)
+    store.describe(world, carry)
     show = _Progress(progress, float(settings.until))
     try:
         while int(carry.outcome) == outcome.RUNNING:
             piece = run(world, settings, carry)
-            carry = piece.carry
             store.add(piece.steps[: int(piece.step_count)], piece.events[: int(piece.event_count)])
+            carry = piece.carry
             show.update(float(carry.t), int(carry.events))
     except KeyboardInterrupt:
         print(f"\nstopped at t = {float(carry.t):g} s; what was computed is kept", file=sys.stderr)
@@ -133,16 +137,24 @@ def _drive(
     statistics = Statistics(
         int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
     )
-    steps, events = store.read()
-    return Result(world, settings, carry, *unpack(world, carry, steps, events), statistics)
+    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics)
+
+
+def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:
+    fired = (carry.t,) * len(world.events)
+    return (
+        StepRow(carry.t, carry.t, carry.y, carry.phases, carry.memory),
+        EventRow(carry.t, fired, carry.y, carry.y, carry.phases, carry.phases, carry.memory, carry.memory),
+    )
 
 
 def unpack(world: World, carry: Carry, steps: np.ndarray, events: np.ndarray) -> tuple[StepRow, EventRow]:
-    """Turn the flat rows back into named columns."""
-    step_like = StepRow(carry.t, carry.t, carry.y, carry.phases, carry.memory)
-    fired = (carry.t,) * len(world.events)
-    event_like = EventRow(carry.t, fired, carry.y, carry.y, carry.phases, carry.phases, carry.memory, carry.memory)
-    return _columns(step_like, steps), _columns(event_like, events)
+    """Turn the flat rows back into named columns, up to where the run had come."""
+    step_like, event_like = _rows_like(world, carry)
+    # Ctrl-C may have come between the keeping of a chunk and the carry behind it.
+    end = float(carry.t)
+    known = events[:, 0] <= end + 1e-12  # an event at the horizon may lie rounding above it
+    return _columns(step_like, steps[steps[:, 0] < end]), _columns(event_like, events[known])
 
 
 def _columns(like: Any, rows: np.ndarray) -> Any:
@@ -161,10 +173,19 @@ class _Store:
     def __init__(self, folder: Path | None) -> None:
         self.folder, self.count = folder, 0
         self.pieces: list[tuple[np.ndarray, np.ndarray]] = []
+        self.widths = (0, 0)
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.glob("chunk-*.npz")):
                 raise errors.CaromError(f"stream folder '{folder}' already holds a run; choose another, or empty it")
+
+    def describe(self, world: World, carry: Carry) -> None:
+        """Say what the columns are, so that the files of a run that was killed can be read without it."""
+        names = [_column_names(like) for like in _rows_like(world, carry)]
+        self.widths = (len(names[0]), len(names[1]))
+        if self.folder is not None:
+            text = json.dumps({"steps": names[0], "events": names[1]}, indent=1)
+            (self.folder / "columns.json").write_text(text)
 
     def add(self, steps: Any, events: Any) -> None:
         steps, events = np.asarray(steps), np.asarray(events)
@@ -182,7 +203,17 @@ class _Store:
         pieces = (
             self.pieces if self.folder is None else [read_chunk(p) for p in sorted(self.folder.glob("chunk-*.npz"))]
         )
-        return np.concatenate([s for s, _ in pieces]), np.concatenate([e for _, e in pieces])
+        none = (np.zeros((0, self.widths[0])), np.zeros((0, self.widths[1])))  # Ctrl-C before the first chunk
+        return np.concatenate([none[0], *(s for s, _ in pieces)]), np.concatenate([none[1], *(e for _, e in pieces)])
+
+
+def _column_names(like: Any) -> list[str]:
+    """A name for every number of a row, such as .y.q[0]."""
+    out = []
+    for path, leaf in jax.tree_util.tree_flatten_with_path(like)[0]:
+        name = jax.tree_util.keystr(path)
+        out += [name] if np.shape(leaf) == () else [f"{name}[{i}]" for i in range(int(np.size(leaf)))]
+    return out
 
 
 def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:

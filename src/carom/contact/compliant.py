@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -19,6 +20,7 @@ from .normal import AbstractNormalLaw
 from .surfaces import AbstractSurface
 
 OPEN = 0  # phase number; the law's phases follow
+AT_SURFACE = 1e-12  # [m], and [m] per m/s of approach: nearer than the engine can tell from touching
 
 
 class Contact(AbstractAutomaton):
@@ -82,20 +84,30 @@ class Contact(AbstractAutomaton):
     def forces(self, scene: Scene, own: Own) -> tuple[Touching, Any, Any]:
         """Kinematics, normal force and friction force [N]."""
         k = self.touching(scene)
-        closed = own.phase != OPEN
-        push = jnp.where(closed, self.normal.force(own.phase - 1, own.memory, k.indentation, k.rate), 0.0)
-        return k, push, self.friction.force(push, k.sliding)
+
+        def closed() -> tuple[Any, Any]:
+            push = self.normal.force(own.phase - 1, own.memory, k.indentation, k.rate)
+            return push, self.friction.force(push, k.sliding)
+
+        # A branch, not a selection: most of a run is flight, and laws are dear.
+        zero = jnp.zeros_like(k.indentation)
+        push, drag = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero))
+        return k, push, drag
 
     def check(self, scene: Scene) -> None:
         depth = float(np.asarray(self.touching(scene).indentation))
-        if depth > 1e-12:
+        if depth > AT_SURFACE:
             raise errors.CaromError(
                 f"contact '{self.name}' starts {depth:g} m inside its surface; a run starts outside; "
                 "raise the site, or move the surface"
             )
 
     def start(self, scene: Scene) -> Own:
-        return Own(jnp.asarray(OPEN), tuple(jnp.asarray(m, dtype=float) for m in self.normal.touch(1.0)), ())
+        # At the surface and not leaving it: closed from the start, because a guard that starts at zero does not fire.
+        k = self.touching(scene)
+        closed = (k.indentation >= -AT_SURFACE * (1.0 + jnp.abs(k.rate))) & (k.rate >= 0.0)
+        memory = self.normal.touch(jnp.where(closed, k.rate, 1.0))
+        return Own(jnp.where(closed, OPEN + 1, OPEN), tuple(jnp.asarray(m, dtype=float) for m in memory), ())
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         k, push, drag = self.forces(scene, own)

@@ -148,8 +148,10 @@ class PostureControl(AbstractAutomaton):
 
     def start(self, scene: Scene) -> Own:
         zero = jnp.asarray(0.0)
-        memory = (zero,) * len(self.memory)  # the first sample is due at once
-        return Own(jnp.asarray(0), memory, (zero,) * len(self.states))
+        own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
+        if self.rate is not None:  # the first sample is taken at the start: no guard can fire there
+            own = own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
+        return own
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         torques = self.torques(scene, own) if self.rate is None else list(own.memory[1:])
@@ -172,6 +174,7 @@ class PostureControl(AbstractAutomaton):
         memory = own.memory
         if self.rate is not None:
             sample = fired[-1]
-            fresh = (own.memory[0] + 1.0 / self.rate, *self.torques(scene, own._replace(phase=phase)))
+            due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
+            fresh = (due, *self.torques(scene, own._replace(phase=phase)))
             memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
         return Landing(phase, memory, own.states)

@@ -28,7 +28,6 @@ from jaxtyping import Array, Float
 from ..mechanism import Mechanism, walk
 from .formalism import AbstractFormalism
 
-
 # A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.
 _BASE = (0.0, 0.0, (0.0, 0.0), (0.0, 0.0), 1.0, 0.0, 0.0, 0.0)
 

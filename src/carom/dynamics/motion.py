@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -114,17 +115,15 @@ def forward_dynamics(
     Arguments as in `generalized_force`; `gravity` is a number g (downwards) or a vector [m/s^2].
     """
     _check_state(mechanism, q, v)
-    _refuse_massless(mechanism)
-    return _forward(
-        formalism_of(formalism, mechanism.topology.links),
-        mechanism,
-        q,
-        v,
-        torques,
-        forces,
-        base_force,
-        gravity,
-    )
+    _refuse_idle(mechanism)
+    chosen = formalism_of(formalism, mechanism.topology.links)
+    out = _forward(chosen, mechanism, q, v, torques, forces, base_force, gravity)
+    if not isinstance(out, jax.core.Tracer) and not np.all(np.isfinite(out)):
+        raise errors.CaromError(
+            f"the accelerations at q = {np.asarray(q).tolist()} are not finite; the mass matrix is singular there (a "
+            "massless link in line with what it carries?) or a force is; give every link a mass, or check the forces"
+        )
+    return out
 
 
 def inverse_dynamics(
@@ -172,16 +171,22 @@ def _check_state(mechanism: Mechanism, q: Any, v: Any) -> None:
     errors.vector("mechanism", "v", v, mechanism.dof)
 
 
-def _refuse_massless(mechanism: Mechanism) -> None:
-    """A subtree without mass has no unique acceleration; only constraints can move it."""
-    mass, inertia = errors.known(mechanism.numbers.mass), errors.known(mechanism.numbers.inertia)
-    if mass is None or inertia is None or mass.ndim != 1 or np.all(mass > 0):
+def _refuse_idle(mechanism: Mechanism) -> None:
+    """A link that has no inertia about its joint, with all it carries, has no unique acceleration."""
+    n, top = mechanism.numbers, mechanism.topology
+    mass, com, inertia, hang = (errors.known(x) for x in (n.mass, n.com, n.inertia, n.hang))
+    if mass is None or com is None or inertia is None or hang is None or mass.ndim != 1:
+        return  # traced, or a batch
+    if np.all(inertia > 0.0):
         return
-    top = mechanism.topology
-    for k in range(top.links):
-        below = [j for j in range(top.links) if j == k or any(i == k for i, _ in top.paths[j])]
-        if not np.any(mass[below] > 0):
+    below = mass.copy()
+    about_joint = inertia + mass * np.sum(com**2, axis=-1)
+    for k in reversed(top.order):
+        if about_joint[k] == 0.0:
             raise errors.CaromError(
-                f"mass of link '{top.names[k]}' and of all it carries is 0; forces do not determine its acceleration; "
-                "give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
+                f"link '{top.names[k]}' with all it carries has no inertia about its joint; forces do not determine its "
+                "acceleration; give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
             )
+        if top.parents[k] >= 0:
+            below[top.parents[k]] += below[k]
+            about_joint[top.parents[k]] += below[k] * np.sum(hang[k] ** 2)

@@ -17,7 +17,7 @@ from .world import World, owns
 
 # An instant is exact to this many seconds, or to the last bits of t.
 RESOLUTION = 1e-14
-ROUNDING = 1e-15  # of a guard's value, in its own unit
+ROUNDING = 1e-12  # of a guard's value, in its own unit, where nothing else tells its sign
 LAST_BITS = 4 * float(jnp.finfo(jnp.float64).eps)
 
 
@@ -50,20 +50,22 @@ def time_resolution(t: Any) -> Any:
 
 
 def blur(rate: Any, resolution: Any) -> Any:
-    """How far from zero a guard cannot be told from zero: rounding, and motion within the resolution of time."""
-    return ROUNDING + 4.0 * resolution * jnp.abs(rate)
+    """How far from zero a guard cannot be told from zero: what it moves within the resolution of time."""
+    return 4.0 * resolution * jnp.abs(rate)
 
 
-def clearly_negative(g: Guards, resolution: Any) -> tuple[Any, ...]:
+def clearly_negative(g: Guards, resolution: Any, spent: tuple[Any, ...]) -> tuple[Any, ...]:
     """Below zero beyond the blur, or at zero and on the way down.
 
     The second part matters after a jump: a ball that has just rebounded sits at gap zero, and the next step may span
-    its whole flight.
+    its whole flight. Guards that are `spent` were at zero when the jump came: unless it moved them, what is left is
+    rounding, which no rate tells from a small negative value.
     """
-    return tuple(
-        (v < -blur(r, resolution)) | ((v <= blur(r, resolution)) & (r < 0.0))
-        for v, r in zip(g.value, g.rate, strict=True)
-    )
+    out = []
+    for v, r, s in zip(g.value, g.rate, spent, strict=True):
+        margin = blur(r, resolution) + jnp.where(s, ROUNDING, 0.0)
+        out.append((v < -margin) | ((v <= margin) & (r < 0.0)))
+    return tuple(out)
 
 
 def above_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
@@ -72,42 +74,54 @@ def above_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
 
 
 def at_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Above zero, or about to be within the resolution of time."""
+    """Above zero, or rising and no longer clearly negative: nothing lies between armed and fired."""
     return tuple(
-        up | ((v >= -resolution * r) & (r > 0.0))
+        up | ((v >= -blur(r, resolution)) & (r > 0.0))
         for up, v, r in zip(above_zero(g, resolution), g.value, g.rate, strict=True)
     )
 
 
-def first_zero(armed: tuple[Any, ...], g: Guards, span: Any) -> Any:
-    """Newton's estimate of when the first armed guard is zero, counted from the end of the step (negative: before)."""
+def crossed(armed: tuple[Any, ...], g: Guards, resolution: Any) -> tuple[Any, ...]:
+    """Armed guards whose zero lies clearly before the end of the step."""
+    return tuple(on & (v > blur(r, resolution)) for on, v, r in zip(armed, g.value, g.rate, strict=True))
+
+
+def first_zero(armed: tuple[Any, ...], g: Guards, span: Any, past: tuple[Any, ...]) -> Any:
+    """When the first armed guard is zero, counted from the end of the step (negative: before).
+
+    Newton's estimate; the middle of the step for a guard that has crossed but whose tangent does not say where.
+    """
     ahead = jnp.asarray(jnp.inf)
-    for on, value, rate in zip(armed, g.value, g.rate, strict=True):
-        usable = on & (rate > 0.0)
-        guess = -value / jnp.where(usable, rate, 1.0)
-        inside = usable & (guess > -span)
-        ahead = jnp.where(inside, jnp.minimum(ahead, guess), ahead)
+    for on, value, rate, gone in zip(armed, g.value, g.rate, past, strict=True):
+        usable = (rate > 0.0) & (value < rate * span)
+        guess = jnp.where(usable, -value / jnp.where(usable, rate, 1.0), jnp.where(gone, -0.5 * span, jnp.inf))
+        ahead = jnp.where(on, jnp.minimum(ahead, guess), ahead)
     return ahead
 
 
-def hidden_peak(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any) -> Any:
-    """Fraction of the step at which a guard, negative at both ends, may have come up to zero in between; 1 if none.
+def hidden_peak(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, resolution: Any) -> Any:
+    """Fraction of the step at which a guard may have come up to zero before the end; 1 if none.
 
-    Every guard is a cubic in time given by value and rate at both ends. A peak of it above -1 % of the guard's range in
-    the step is worth a look: the step is shortened to end there, and the guard's true sign decides.
+    Value and rate at both ends make every guard a cubic in time. Its peak is worth a look (the step is shortened to end
+    there, and the guard's true sign decides) if the guard rises at the start, falls at the end, and the tangents at the
+    ends meet above zero: a guard that is concave, however sharply bent, cannot cross without that. Or, for any other
+    shape, if the cubic's peak is above -1 % of the guard's value at the ends.
     """
     where = jnp.asarray(1.0)
     for on, v0, r0, v1, r1 in zip(armed, start.value, start.rate, end.value, end.rate, strict=True):
-        candidate = on & (v0 < 0.0) & (v1 < 0.0) & (r0 > 0.0) & (r1 < 0.0)
         a, b = r0 * span, r1 * span
         c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
-        # 3 c3 x^2 + 2 c2 x + a = 0, a > 0, with exactly one root in (0, 1): the one written without cancellation
-        root = jnp.sqrt(jnp.maximum(c2 * c2 - 3.0 * c3 * a, 0.0))
+        # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
+        square = c2 * c2 - 3.0 * c3 * a
+        root = jnp.sqrt(jnp.maximum(square, 0.0))
         low = -c2 + root
         x = jnp.where(c2 < 0.0, a / jnp.where(low == 0.0, 1.0, low), (-c2 - root) / jnp.where(c3 == 0, 1.0, 3.0 * c3))
         x = jnp.where((c2 >= 0.0) & (c3 == 0), 1.0, x)
         peak = v0 + x * (a + x * (c2 + x * c3))
-        near = peak > -0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
-        found = candidate & near & (x > 0.02) & (x < 0.98)
+        near = (peak > -0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))) & (x > 0.02) & (x < 0.98)
+        hump = (a > 0.0) & (b < 0.0)
+        tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
+        inside = (square > 0.0) & (x * span > resolution) & ((1.0 - x) * span > resolution)
+        found = on & inside & (near | (hump & (tangents > ROUNDING)))
         where = jnp.where(found, jnp.minimum(where, x), where)
     return where

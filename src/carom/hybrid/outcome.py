@@ -11,7 +11,8 @@ WORDS = {
     STEP_TOO_SMALL: "the step became smaller than time can resolve; a force is discontinuous or far too stiff there: "
     "use a stiff solver, a smoother law, or looser tolerances",
     NOT_FINITE: "the state or a force is not finite; look at the state shown for a division by zero or a runaway gain",
-    ZENO: "more than 100 events at one instant; two automata keep triggering each other",
+    ZENO: "more than 100 events at one instant; automata keep triggering each other, or rebounds become shorter "
+    "without end: let slow ones settle, or use a compliant law",
     EVENT_LIMIT: "the number of events asked for was reached",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import diffrax
 import jax
@@ -19,6 +19,7 @@ from .. import errors
 from .rosenbrock import RODAS5P
 
 
+@runtime_checkable
 class Solver(Protocol):
     """One step of a method, as a small frozen object: it is part of what a run is compiled for."""
 
@@ -87,7 +88,7 @@ def solver_of(name: str) -> Solver:
     return SOLVERS[name]
 
 
-def error_norm(y: Any, new: Any, error: Any, rtol: float, atol: float) -> Any:
+def error_norm(y: Any, new: Any, error: Any, rtol: Any, atol: Any) -> Any:
     """Root mean square of the error in units of the tolerance; 1 is just acceptable. Outside the derivative."""
     y, new, error = jax.lax.stop_gradient((y, new, error))
     parts = jax.tree.map(lambda a, b, e: (e / (atol + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b)))) ** 2, y, new, error)

@@ -361,7 +361,8 @@ def _joined(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> tuple[Any, Any,
 
 def _table(mechanism: Mechanism) -> str:
     top = mechanism.topology
-    head = f"Mechanism: {top.links} link{'s' if top.links > 1 else ''}, {top.dof} degrees of freedom"
+    plural = lambda n, word: f"{n} {word}{'s' if n != 1 else ''}"  # noqa: E731
+    head = f"Mechanism: {plural(top.links, 'link')}, {plural(top.dof, 'degree')} of freedom"
     try:
         numbers = jax.tree.map(np.asarray, mechanism.numbers)
     except Exception:  # traced or batched numbers have no printable value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -67,9 +68,22 @@ class Result:
     world: World
     settings: Settings
     final: Carry
-    steps: StepRow  # arrays over the accepted steps
-    marks: EventRow  # arrays over the events
+    recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
+
+    @cached_property
+    def _rows(self) -> tuple[StepRow, EventRow]:
+        return self.recorded()
+
+    @property
+    def steps(self) -> StepRow:
+        """Beginnings of the accepted steps, as arrays."""
+        return self._rows[0]
+
+    @property
+    def marks(self) -> EventRow:
+        """Events, as arrays."""
+        return self._rows[1]
 
     # -- outcome -------------------------------------------------------------------------------------------------------
 
@@ -102,6 +116,8 @@ class Result:
     def at(self, times: Any) -> States:
         """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
+        last = float(self.t[-1])
+        times = np.where((times > last) & (times <= last + 1e-12), last, times)  # an event at the end, rounding above
         if times.size and (np.min(times) < self.t[0] or np.max(times) > self.t[-1]):
             raise errors.CaromError(
                 f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "

@@ -126,9 +126,8 @@ def _begin(make: Any, how: tuple[bool, bool, bool], p: Any, given: Any, until: A
 @partial(jax.jit, static_argnums=(0, 1))
 def _lockstep(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
     """All lanes together, one attempt each at a time."""
-    worlds = jax.vmap(make)(parameters)
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
-    return together(worlds, settings, first, 0)
+    return together(make, parameters, settings, first)
 
 
 def _one_by_one(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:

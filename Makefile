@@ -7,7 +7,7 @@ WORKERS ?= 2
 .PHONY: demo test verify bench format clean
 
 demo: $(VENV)/ready
-	$(BIN)/python examples/two_link_arm.py
+	$(BIN)/python examples/arm_repeated_impact.py
 
 test: $(VENV)/ready
 	$(BIN)/ruff format --check .

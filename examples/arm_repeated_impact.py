@@ -1,8 +1,8 @@
 """A two-link arm strikes a surface fifteen times: the experiment of Akhan, Zhao, Tarnita and Marghitu (2023).
 
 Two uniform links hammer on a steel floor under a PD controller with generalized active forces. Every impact goes
-through an elastic, an elasto-plastic and a restitution phase and leaves a dent; control and weight are neglected meanwhile, as
-the paper does.
+through an elastic, an elasto-plastic and a restitution phase and leaves a dent; control and weight are neglected
+meanwhile, as the paper does.
 
         o---.  link 1               y = +1   up until here, then down
             |

@@ -184,8 +184,8 @@ def _refuse_idle(mechanism: Mechanism) -> None:
     for k in reversed(top.order):
         if about_joint[k] == 0.0:
             raise errors.CaromError(
-                f"link '{top.names[k]}' with all it carries has no inertia about its joint; forces do not determine its "
-                "acceleration; give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
+                f"link '{top.names[k]}' with all it carries has no inertia about its joint; forces do not determine "
+                "its acceleration; give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
             )
         if top.parents[k] >= 0:
             below[top.parents[k]] += below[k]

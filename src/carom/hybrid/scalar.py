@@ -100,12 +100,12 @@ def _apply(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
 
 
 def _apart(x: Scalars) -> list[Scalars]:
-    return [_filled((), [cell.x]) for cell in x]
+    return [_filled((), [cell.x]) for cell in x.ravel()]
 
 
 def _elementwise(eqn: Any, inputs: list[Scalars]) -> Scalars:
     shape = eqn.outvars[0].aval.shape
-    spread = [np.broadcast_to(x, shape) for x in inputs]
+    spread: list[Any] = [np.broadcast_to(x, shape) for x in inputs]
     types = [var.aval.dtype for var in eqn.invars]
     params = dict(eqn.params)
     if "weak_type" in params:  # Triton's function tables do not know weak types

@@ -18,13 +18,14 @@ from .hybrid import outcome
 from .hybrid.locate import guard_values
 from .hybrid.loop import Carry, Settings
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
-from .hybrid.scene import Scene, merge, split
+from .hybrid.scene import merge
 from .hybrid.solvers import solver_of
-from .hybrid.world import World
+from .hybrid.world import World, scene_of
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
 FOREVER = 2**62
+TOUCHING = 1e-10  # [m] overlap that rounding may bring about
 
 
 class SimulationError(errors.CaromError):
@@ -99,11 +100,16 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
     errors.number("run", "atol", atol, above=0.0)
     if float(rtol) < 1e-14:
         raise errors.CaromError(f"rtol of run is {float(rtol):g}; float64 carries 16 digits; it must be at least 1e-14")
-    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
     for automaton in world.automata:
-        automaton.check(scene)
-    c = start(world, q, v, 1.0, False)
-    for (i, e), g in zip(world.events, guard_values(world, c.t, c.y, c.phases, c.memory), strict=True):
+        automaton.check(world.mechanism)
+    overlaps, guards = executable(_opening, (), world, q, v)(world, q, v)
+    for name, depth in overlaps.items():
+        if not float(depth) <= TOUCHING:
+            raise errors.CaromError(
+                f"contact '{name}' starts {float(depth):g} m inside its surface; a run starts outside; "
+                "raise the site, or move the surface"
+            )
+    for (i, e), g in zip(world.events, guards, strict=True):
         if not np.isfinite(np.asarray(g)):
             automaton = world.automata[i]
             raise errors.CaromError(
@@ -112,13 +118,26 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
             )
 
 
+def _opening(world: World, q: Any, v: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Overlaps of the contacts and values of the guards at the start."""
+    c = start(world, q, v, 1.0, False)
+    scene = scene_of(world, c.t, c.y, c.phases)
+    overlaps = {name: depth for a in world.automata for name, depth in a.overlaps(scene).items()}
+    return overlaps, guard_values(world, c.t, c.y, c.phases, c.memory)
+
+
+def _begin(ledger: bool, world: World, q: Any, v: Any, h: Any) -> Carry:
+    return start(world, q, v, h, ledger)
+
+
 def _drive(
     world: World, settings: Settings, q: Any, v: Any, ledger: bool, progress: bool | None, stream: Path | None
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     began = time.perf_counter()
     store = _Store(stream)
-    carry = start(world, q, v, min(1e-3, 0.01 * float(settings.until)), ledger)
+    h = jnp.asarray(min(1e-3, 0.01 * float(settings.until)))
+    carry = executable(_begin, (ledger,), world, q, v, h)(world, q, v, h)
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)

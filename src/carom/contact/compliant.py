@@ -8,7 +8,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
@@ -94,13 +93,8 @@ class Contact(AbstractAutomaton):
         push, drag = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero))
         return k, push, drag
 
-    def check(self, scene: Scene) -> None:
-        depth = float(np.asarray(self.touching(scene).indentation))
-        if depth > AT_SURFACE:
-            raise errors.CaromError(
-                f"contact '{self.name}' starts {depth:g} m inside its surface; a run starts outside; "
-                "raise the site, or move the surface"
-            )
+    def overlaps(self, scene: Scene) -> dict[str, Any]:
+        return {self.name: self.touching(scene).indentation}
 
     def start(self, scene: Scene) -> Own:
         # At the surface and not leaving it: closed from the start, because a guard that starts at zero does not fire.

@@ -185,7 +185,7 @@ def _refuse_idle(mechanism: Mechanism) -> None:
         if about_joint[k] == 0.0:
             raise errors.CaromError(
                 f"link '{top.names[k]}' with all it carries has no inertia about its joint; forces do not determine "
-                "its acceleration; give it a mass, or hold it by constraints and use carom.dynamics.constrained_dynamics"
+                "its acceleration; give it a mass, or hold it by constraints: carom.dynamics.constrained_dynamics"
             )
         if top.parents[k] >= 0:
             below[top.parents[k]] += below[k]

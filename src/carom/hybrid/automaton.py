@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 
+from ..mechanism import Mechanism
 from .scene import Load, Scene
 
 NEVER = -1.0  # a guard of an exit that the present phase does not have
@@ -96,8 +97,12 @@ class AbstractAutomaton(eqx.Module):
         """Accelerations with its constraint forces, from the motion without them."""
         raise NotImplementedError
 
-    def check(self, scene: Scene) -> None:
-        """Refuse an initial state that this automaton cannot start from; called with numbers, before compiling."""
+    def check(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that this automaton cannot serve."""
+
+    def overlaps(self, scene: Scene) -> dict[str, Any]:
+        """By how much [m] each of its contacts is inside a surface; a run must not start so."""
+        return {}
 
     @abc.abstractmethod
     def start(self, scene: Scene) -> Own:

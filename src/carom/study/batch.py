@@ -84,8 +84,8 @@ def batch(
     """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
 
     `angles`, `rates`, `base` and `base_velocity` are those of `carom.simulate`, for all lanes or a row per lane. A lane
-    that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes. Pass the same
-    `make` again to use what was compiled for it.
+    that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes. Pass the
+    same `make` again to use what was compiled for it.
 
     On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it
     compiles for about 50 s instead of 10; by default from 10,000 lanes on. Small mechanisms only (8 links).

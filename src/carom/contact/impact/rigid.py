@@ -18,14 +18,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ... import errors
 from ...dynamics.linear import ldl_factor
 from ...hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ...hybrid.flow import Motion
 from ...hybrid.scene import Load, Scene
-from ...mechanism import Site, walk
+from ...mechanism import Mechanism, Site, walk
 from ..geometry import AbstractPair, pair_of
 from ..surfaces import AbstractSurface
 from .complementarity import DEPENDENT, complementarity
@@ -155,18 +154,15 @@ class RigidContacts(AbstractAutomaton):
 
     # -- the automaton -----------------------------------------------------------------------------------------------
 
-    def check(self, scene: Scene) -> None:
-        if not walk.small(scene.mechanism.topology):
+    def check(self, mechanism: Mechanism) -> None:
+        if not walk.small(mechanism.topology):
             raise errors.CaromError(
-                f"rigid contacts on a mechanism of {scene.mechanism.topology.links} links; this version serves at most "
+                f"rigid contacts on a mechanism of {mechanism.topology.links} links; this version serves at most "
                 f"{walk.UNROLL}; use a compliant law instead"
             )
-        for contact, gap in zip(self.contacts, self._gaps(scene), strict=True):
-            if float(np.asarray(gap)) < -1e-10:
-                raise errors.CaromError(
-                    f"contact '{contact.name}' starts {-float(np.asarray(gap)):g} m inside its surface; a run starts "
-                    "outside; raise the site, or move the surface"
-                )
+
+    def overlaps(self, scene: Scene) -> dict[str, Any]:
+        return {c.name: -gap for c, gap in zip(self.contacts, self._gaps(scene), strict=True)}
 
     def start(self, scene: Scene) -> Own:
         phase = jnp.asarray(0)

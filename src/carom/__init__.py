@@ -6,7 +6,7 @@ import os as _os
 # robot. The flag is read when JAX first compiles something, so carom is best imported before that.
 _SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
 if "xla_backend_extra_options" not in _os.environ.get("XLA_FLAGS", ""):
-    _os.environ["XLA_FLAGS"] = f"{_os.environ.get('XLA_FLAGS', '')} --xla_backend_extra_options={_SMALL_LOOP}=16000000"
+    _os.environ["XLA_FLAGS"] = f"{_os.environ.get('XLA_FLAGS', '')} --xla_backend_extra_options={_SMALL_LOOP}=2000000"
 
 import jax as _jax
 

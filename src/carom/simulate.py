@@ -60,7 +60,8 @@ def simulate(
 
     - `angles`, `rates`: of the links, absolute or `relative`, in radians or `degrees`; rates are zero by default
     - `base`, `base_velocity`: (x, y) of every free tree
-    - `solver`: 'tsit5' or 'dopri8'; `rtol`, `atol`: tolerances of the integration
+    - `solver`: 'tsit5', 'dopri8' (order 8, for tight tolerances) or 'rodas5p' (for stiff worlds)
+    - `rtol`, `atol`: tolerances of the integration
     - `max_events`: stop after so many events
     - `ledger`: integrate the works of all forces (a few per cent of the time)
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal

@@ -46,6 +46,17 @@ class AbstractPair(eqx.Module):
     def gap(self, scene: Scene) -> Any:
         return -self.touching(scene).indentation
 
+    @abc.abstractmethod
+    def row(self, scene: Scene) -> list[Any]:
+        """Gradient of the gap with respect to the coordinates."""
+
+
+def _centre(scene: Scene, site: Site) -> tuple[Any, Any]:
+    """Position of a site."""
+    point = scene.mechanism.numbers.site[site.index]
+    x, y, _, _ = scene.point(site.link, point[0], point[1])
+    return x, y
+
 
 def _tip(scene: Scene, site: Site, radius: Any, nx: Any, ny: Any) -> tuple[Any, Any, Any, Any]:
     """Position and velocity of the point of a round tip that faces against (nx, ny)."""
@@ -67,8 +78,7 @@ class SiteOnSurface(AbstractPair):
         return self.site.name
 
     def touching(self, scene: Scene) -> Touching:
-        point = scene.mechanism.numbers.site[self.site.index]
-        cx, cy, _, _ = scene.point(self.site.link, point[0], point[1])
+        cx, cy = _centre(scene, self.site)
         nx, ny = self.surface.normal(cx, cy)
         x, y, vx, vy = _tip(scene, self.site, self.radius, nx, ny)
         depth = self.radius - self.surface.gap(cx, cy)
@@ -77,6 +87,12 @@ class SiteOnSurface(AbstractPair):
     def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
         (nx, ny), (tx, ty) = k.normal, k.tangent
         scene.push(load, self.site.link, k.x, k.y, normal * nx + drag * tx, normal * ny + drag * ty)
+
+    def row(self, scene: Scene) -> list[Any]:
+        x, y = _centre(scene, self.site)
+        load = Load(scene.mechanism)
+        scene.push(load, self.site.link, x, y, *self.surface.normal(x, y))  # what a unit normal force does
+        return load.entries
 
 
 class DiskOnDisk(AbstractPair):
@@ -92,10 +108,7 @@ class DiskOnDisk(AbstractPair):
         return f"{self.first.name} on {self.second.name}"
 
     def touching(self, scene: Scene) -> Touching:
-        sites = scene.mechanism.numbers.site
-        a, b = sites[self.first.index], sites[self.second.index]
-        ax, ay, _, _ = scene.point(self.first.link, a[0], a[1])
-        bx, by, _, _ = scene.point(self.second.link, b[0], b[1])
+        (ax, ay), (bx, by) = _centre(scene, self.first), _centre(scene, self.second)
         dx, dy = ax - bx, ay - by
         apart = jnp.sqrt(dx * dx + dy * dy)
         nx, ny = dx / apart, dy / apart
@@ -110,6 +123,16 @@ class DiskOnDisk(AbstractPair):
         fx, fy = normal * nx + drag * tx, normal * ny + drag * ty
         scene.push(load, self.first.link, k.x, k.y, fx, fy)
         scene.push(load, self.second.link, k.x, k.y, -fx, -fy)
+
+    def row(self, scene: Scene) -> list[Any]:
+        (ax, ay), (bx, by) = _centre(scene, self.first), _centre(scene, self.second)
+        dx, dy = ax - bx, ay - by
+        apart = jnp.sqrt(dx * dx + dy * dy)
+        nx, ny = dx / apart, dy / apart
+        load = Load(scene.mechanism)
+        scene.push(load, self.first.link, ax, ay, nx, ny)
+        scene.push(load, self.second.link, bx, by, -nx, -ny)
+        return load.entries
 
 
 def pair_of(owner: str, site: Any, against: Any, radius: Any, other_radius: Any) -> AbstractPair:

@@ -18,7 +18,9 @@ the ledger feed back into nothing, so that the system to factor is for z = (v, e
 
 When to choose it: fast transients that have died out hold an explicit method to steps of a few of their time constants
 (strong gains on small inertia, light elastic links); this one steps over them. A step costs about as much as one
-of dopri8 for two links and more for many (the Jacobian has 2 dof columns).
+of dopri8 for two links and more for many (the Jacobian has 2 dof columns). On smooth motion its error is some hundred
+times that of tsit5 at the same step, so it pays when the time constants are a thousand times shorter than the motion,
+or the tolerance is loose. On the arm paper's flights (3,500 1/s, 0.2 s) it wins at rtol 1e-4 and loses at 1e-8.
 
 Source: G. Steinebach, Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the Julia
 Differential Equations package, BIT Numerical Mathematics 63, 27 (2023).

@@ -143,11 +143,16 @@ class Mechanism(eqx.Module):
 
         A joint's torque turns its link and reacts on the parent: the transpose of `to_relative`.
         """
-        nb = self.topology.base_dof
-        parents = np.asarray(self.topology.parents)
-        inner = parents >= 0
+        nb, children = self.topology.base_dof, self.topology.children
         torques = efforts[nb:]
-        return jnp.concatenate([efforts[:nb], torques.at[parents[inner]].add(-torques[np.flatnonzero(inner)])])
+        # A chain needs no scatter, which is slow in batches: one child is read, only further ones are added up.
+        first = np.asarray([c[0] if c else -1 for c in children])
+        total = torques - jnp.where(first >= 0, torques[np.maximum(first, 0)], 0.0)
+        more = [(k, c) for k, others in enumerate(children) for c in others[1:]]
+        if more:
+            k, c = np.asarray(more).T
+            total = total.at[k].add(-torques[c])
+        return jnp.concatenate([efforts[:nb], total])
 
     # -- new mechanisms --------------------------------------------------------------------------------------------
 

@@ -128,24 +128,16 @@ class RigidContacts(AbstractAutomaton):
 
     def _rows(self, scene: Scene) -> list[list[Any]]:
         """A: gradient of every gap."""
-
-        def gaps(q: Any) -> Any:
-            return jnp.stack(self._gaps(Scene(scene.mechanism, scene.t, q, scene.v)))
-
-        columns = jax.jacfwd(gaps)(scene.q)
-        return [[column[i] for column in columns] for i in range(len(self.contacts))]
+        return [c.pair.row(scene) for c in self.contacts]
 
     def _turning(self, scene: Scene, v: Any) -> list[Any]:
         """A' v: acceleration of every gap that the motion brings about without forces."""
 
-        def rates(q: Any) -> Any:
-            def gaps(q: Any) -> Any:
-                return jnp.stack(self._gaps(Scene(scene.mechanism, scene.t, q, v)))
+        def rates(q: Any) -> tuple[Any, ...]:
+            rows = self._rows(Scene(scene.mechanism, scene.t, q, v))
+            return tuple(jnp.asarray(_dot(row, v), dtype=float) for row in rows)
 
-            return jax.jvp(gaps, (q,), (v,))[1]
-
-        out = jax.jvp(rates, (scene.q,), (v,))[1]
-        return [out[i] for i in range(len(self.contacts))]
+        return list(jax.jvp(rates, (scene.q,), (v,))[1])
 
     def _delassus(self, rows: list[list[Any]], solve: Any) -> tuple[list[list[Any]], list[list[Any]]]:
         """M^-1 A^T by columns, and W = A M^-1 A^T."""

@@ -1,0 +1,141 @@
+"""Derivatives through impacts: exact saltation, the classic traps, and finite differences through five strikes."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+from carom.hybrid.run import compiler_options
+from examples.arm_repeated_impact import make_world
+
+RADIUS = 0.1
+
+
+def compiled(function):
+    return jax.jit(function, compiler_options=compiler_options())
+
+
+def ball(plane_contacts):
+    mechanism = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
+    contacts = [
+        carom.RigidContact(mechanism.tip, plane, restitution=e, radius=RADIUS, name=name)
+        for name, plane, e in plane_contacts
+    ]
+    return mechanism, carom.RigidContacts(*contacts)
+
+
+def bounced(x, reverse_steps=None):
+    """Height and velocity of a ball at t = 1 s, dropped from x[0] with velocity x[1], restitution x[2], gravity x[3]."""
+    mechanism, rigid = ball([("floor", carom.Plane(height=0.0), x[2])])
+    world = carom.World(mechanism, contacts=rigid, gravity=x[3])
+    q, v = jnp.stack([0.0, x[0] + RADIUS, 0.0]), jnp.stack([0.0, x[1], 0.0])
+    end = carom.final_state(world, q, v, 1.0, reverse_steps=reverse_steps)
+    return jnp.stack([end.y.q[1] - RADIUS, end.y.v[1]])
+
+
+def bounced_exactly(x):
+    y, v, e, g = x
+    t = (v + jnp.sqrt(v * v + 2 * g * y)) / g
+    up = -e * (v - g * t)
+    rest = 1.0 - t
+    return jnp.stack([up * rest - g * rest**2 / 2, up - g * rest])
+
+
+X = jnp.array([1.0, -0.3, 0.8, 9.81])
+
+
+def test_one_bounce_equals_the_saltation_matrix_in_forward_mode():
+    np.testing.assert_allclose(compiled(bounced)(X), bounced_exactly(X), atol=1e-10)
+    got, exact = compiled(jax.jacfwd(bounced))(X), jax.jacfwd(bounced_exactly)(X)
+    np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
+
+
+def test_one_bounce_equals_the_saltation_matrix_in_reverse_mode():
+    reverse = partial(bounced, reverse_steps=256)
+    got, exact = compiled(jax.jacrev(reverse))(X), jax.jacfwd(bounced_exactly)(X)
+    np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
+
+
+def test_elastic_ball_between_ground_and_wall():
+    """Reflections only: the end position is that of the straight flight, mirrored twice; its derivatives are +-1, +-T."""
+    mechanism, rigid = ball([
+        ("floor", carom.Plane(height=0.0), 1.0),
+        ("wall", carom.Plane(point=(2.0, 0.0), slope=np.pi / 2), 1.0),
+    ])  # fmt: skip
+    world = carom.World(mechanism, contacts=rigid, gravity=0.0)
+
+    def end(x):
+        q, v = jnp.stack([x[0], x[1], 0.0]), jnp.stack([x[2], x[3], 0.0])
+        c = carom.final_state(world, q, v, 2.0)
+        return jnp.stack([c.y.q[0], c.y.q[1], c.y.v[0], c.y.v[1]])
+
+    def mirrored(x):
+        far, high = 2.0 - RADIUS, RADIUS
+        return jnp.stack([2 * far - (x[0] + 2 * x[2]), 2 * high - (x[1] + 2 * x[3]), -x[2], -x[3]])
+
+    x = jnp.array([0.5, 1.0, 1.1, -0.8])
+    np.testing.assert_allclose(compiled(end)(x), mirrored(x), atol=1e-10)
+    np.testing.assert_allclose(compiled(jax.jacfwd(end))(x), jax.jacfwd(mirrored)(x), atol=1e-8)
+
+
+def test_one_ball_striking_another_hands_on_its_velocity():
+    """Equal masses, elastic: d v_2/d v_1 is exactly 1, where simulators that differentiate through steps say otherwise."""
+    make = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
+    pair = carom.side_by_side(first=make, second=make)
+    touch = carom.RigidContact(
+        pair.site("second.link1.tip"), pair.site("first.link1.tip"), 1.0, radius=RADIUS, other_radius=RADIUS
+    )
+    world = carom.World(pair, contacts=carom.RigidContacts(touch), gravity=0.0)
+
+    def end(x):
+        q = jnp.stack([x[0], 0.0, 1.0, 0.0, 0.0, 0.0])
+        v = jnp.stack([x[1], 0.0, 0.0, 0.0, 0.0, 0.0])
+        c = carom.final_state(world, q, v, 2.0)
+        return jnp.stack([c.y.q[2], c.y.v[2], c.y.v[0]])
+
+    x = jnp.array([0.0, 1.0])
+    np.testing.assert_allclose(compiled(end)(x), [2.0 + 2 * RADIUS, 1.0, 0.0], atol=1e-10)
+    np.testing.assert_allclose(compiled(jax.jacfwd(end))(x), [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]], atol=1e-8)
+
+
+def struck(x, strikes=5, reverse_steps=None):
+    """Time and state of the arm paper's experiment after so many strikes, from friction and first angle."""
+    end = carom.final_state(
+        make_world(x[0]),
+        jnp.stack([x[1], jnp.deg2rad(45.0)]),
+        jnp.zeros(2),
+        10.0,
+        max_events=6 * strikes - 1,  # touch, switch, yield, peak, release, switch; up to the last release
+        rtol=1e-10,
+        atol=1e-12,
+        reverse_steps=reverse_steps,
+    )
+    return jnp.stack([end.t, *end.y.q, *end.y.v])
+
+
+@pytest.fixture(scope="module")
+def five_strikes():
+    """Central differences, with two steps so that their own error is seen."""
+    run = compiled(struck)
+    x = jnp.array([0.2, np.pi / 3])
+    columns = []
+    for i in range(2):
+        coarse, fine = ((run(x.at[i].add(h)) - run(x.at[i].add(-h))) / (2 * h) for h in (2e-5, 1e-5))
+        columns.append((4 * fine - coarse) / 3)
+    return x, np.stack(columns, axis=1)
+
+
+def test_five_strikes_of_the_arm_in_forward_mode(five_strikes):
+    x, expected = five_strikes
+    got = np.asarray(compiled(jax.jacfwd(struck))(x))
+    assert np.all(np.isfinite(got)), "touch-down must not make derivatives infinite"
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.max(np.abs(expected)))
+
+
+def test_five_strikes_of_the_arm_in_reverse_mode(five_strikes):
+    x, expected = five_strikes
+    got = compiled(jax.grad(lambda x: struck(x, reverse_steps=8192)[0]))(x)
+    np.testing.assert_allclose(got, expected[0], rtol=1e-5, atol=1e-5 * np.max(np.abs(expected[0])))

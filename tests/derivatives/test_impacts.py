@@ -6,16 +6,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from examples.arm_repeated_impact import make_world
 
 import carom
 from carom.hybrid.run import compiler_options
-from examples.arm_repeated_impact import make_world
 
 RADIUS = 0.1
 
 
 def compiled(function):
     return jax.jit(function, compiler_options=compiler_options())
+
+
+def forward(function, x):
+    """Jacobian, one direction after the other: scalar code compiles far faster than code over directions."""
+    push = compiled(lambda x, dx: jax.jvp(function, (x,), (dx,))[1])
+    return np.stack([push(x, dx) for dx in jnp.eye(len(x))], axis=1)
 
 
 def ball(plane_contacts):
@@ -28,7 +34,7 @@ def ball(plane_contacts):
 
 
 def bounced(x, reverse_steps=None):
-    """Height and velocity of a ball at t = 1 s, dropped from x[0] with velocity x[1], restitution x[2], gravity x[3]."""
+    """Height and velocity at t = 1 s of a ball let go at height x[0] with velocity x[1]; restitution x[2], g x[3]."""
     mechanism, rigid = ball([("floor", carom.Plane(height=0.0), x[2])])
     world = carom.World(mechanism, contacts=rigid, gravity=x[3])
     q, v = jnp.stack([0.0, x[0] + RADIUS, 0.0]), jnp.stack([0.0, x[1], 0.0])
@@ -49,18 +55,18 @@ X = jnp.array([1.0, -0.3, 0.8, 9.81])
 
 def test_one_bounce_equals_the_saltation_matrix_in_forward_mode():
     np.testing.assert_allclose(compiled(bounced)(X), bounced_exactly(X), atol=1e-10)
-    got, exact = compiled(jax.jacfwd(bounced))(X), jax.jacfwd(bounced_exactly)(X)
+    got, exact = forward(bounced, X), jax.jacfwd(bounced_exactly)(X)
     np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
 
 
 def test_one_bounce_equals_the_saltation_matrix_in_reverse_mode():
-    reverse = partial(bounced, reverse_steps=256)
-    got, exact = compiled(jax.jacrev(reverse))(X), jax.jacfwd(bounced_exactly)(X)
+    pull = compiled(lambda x, w: jax.grad(lambda x: w @ bounced(x, reverse_steps=256))(x))
+    got, exact = np.stack([pull(X, w) for w in jnp.eye(2)]), jax.jacfwd(bounced_exactly)(X)
     np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
 
 
 def test_elastic_ball_between_ground_and_wall():
-    """Reflections only: the end position is that of the straight flight, mirrored twice; its derivatives are +-1, +-T."""
+    """Reflections only: the end is that of the straight flight, mirrored twice; derivatives are +-1 and +-T."""
     mechanism, rigid = ball([
         ("floor", carom.Plane(height=0.0), 1.0),
         ("wall", carom.Plane(point=(2.0, 0.0), slope=np.pi / 2), 1.0),
@@ -78,11 +84,11 @@ def test_elastic_ball_between_ground_and_wall():
 
     x = jnp.array([0.5, 1.0, 1.1, -0.8])
     np.testing.assert_allclose(compiled(end)(x), mirrored(x), atol=1e-10)
-    np.testing.assert_allclose(compiled(jax.jacfwd(end))(x), jax.jacfwd(mirrored)(x), atol=1e-8)
+    np.testing.assert_allclose(forward(end, x), jax.jacfwd(mirrored)(x), atol=1e-8)
 
 
 def test_one_ball_striking_another_hands_on_its_velocity():
-    """Equal masses, elastic: d v_2/d v_1 is exactly 1, where simulators that differentiate through steps say otherwise."""
+    """Equal masses, elastic: d v_2/d v_1 is exactly 1 (simulators that differentiate penalty steps find 0.75)."""
     make = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     pair = carom.side_by_side(first=make, second=make)
     touch = carom.RigidContact(
@@ -98,10 +104,10 @@ def test_one_ball_striking_another_hands_on_its_velocity():
 
     x = jnp.array([0.0, 1.0])
     np.testing.assert_allclose(compiled(end)(x), [2.0 + 2 * RADIUS, 1.0, 0.0], atol=1e-10)
-    np.testing.assert_allclose(compiled(jax.jacfwd(end))(x), [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]], atol=1e-8)
+    np.testing.assert_allclose(forward(end, x), [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]], atol=1e-8)
 
 
-def struck(x, strikes=5, reverse_steps=None):
+def struck(x, strikes=5, reverse_steps=None, rtol=1e-10):
     """Time and state of the arm paper's experiment after so many strikes, from friction and first angle."""
     end = carom.final_state(
         make_world(x[0]),
@@ -109,8 +115,8 @@ def struck(x, strikes=5, reverse_steps=None):
         jnp.zeros(2),
         10.0,
         max_events=6 * strikes - 1,  # touch, switch, yield, peak, release, switch; up to the last release
-        rtol=1e-10,
-        atol=1e-12,
+        rtol=rtol,
+        atol=0.01 * rtol,
         reverse_steps=reverse_steps,
     )
     return jnp.stack([end.t, *end.y.q, *end.y.v])
@@ -118,19 +124,19 @@ def struck(x, strikes=5, reverse_steps=None):
 
 @pytest.fixture(scope="module")
 def five_strikes():
-    """Central differences, with two steps so that their own error is seen."""
-    run = compiled(struck)
+    """Central differences of fourth order."""
+    run = compiled(partial(struck, rtol=1e-13))  # differences of values need more digits than derivatives
     x = jnp.array([0.2, np.pi / 3])
     columns = []
     for i in range(2):
-        coarse, fine = ((run(x.at[i].add(h)) - run(x.at[i].add(-h))) / (2 * h) for h in (2e-5, 1e-5))
+        coarse, fine = ((run(x.at[i].add(h)) - run(x.at[i].add(-h))) / (2 * h) for h in (2e-4, 1e-4))
         columns.append((4 * fine - coarse) / 3)
     return x, np.stack(columns, axis=1)
 
 
 def test_five_strikes_of_the_arm_in_forward_mode(five_strikes):
     x, expected = five_strikes
-    got = np.asarray(compiled(jax.jacfwd(struck))(x))
+    got = forward(struck, x)
     assert np.all(np.isfinite(got)), "touch-down must not make derivatives infinite"
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.max(np.abs(expected)))
 

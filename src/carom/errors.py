@@ -22,8 +22,13 @@ def known(value: Any) -> np.ndarray | None:
 
 
 def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
-    """Refuse a scalar that is not finite, not > `above` or not >= `least`."""
-    array = known(value)
+    """Refuse a scalar that is not a finite number, not > `above` or not >= `least`."""
+    try:
+        array = known(value)
+        if value is None:
+            raise TypeError
+    except (TypeError, ValueError):
+        raise CaromError(f"{field} of {owner} is {value!r}; it must be a number") from None
     if array is None:
         return
     if array.shape != ():
@@ -39,19 +44,35 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
 
 def vector(owner: str, field: str, value: Any, size: int) -> None:
     """Refuse anything but `size` finite numbers."""
-    try:
-        shape = str(np.shape(value))
-    except ValueError:
-        shape = "(ragged)"
+    shape = _shape(value)
     if shape != str((size,)):
         raise CaromError(f"{field} of {owner} has shape {shape}; it must be {size} numbers, shape ({size},)")
-    array = known(value)
+    try:
+        array = known(value)
+    except (TypeError, ValueError):
+        raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number") from None
     if array is not None and not np.all(np.isfinite(array)):
         raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number")
 
 
-def name_in(what: str, name: str, names: Sequence[str]) -> None:
+def _is_scalar(x: Any) -> bool:
+    return x.shape == () if hasattr(x, "shape") else np.ndim(x) == 0
+
+
+def _shape(value: Any) -> str:
+    """Shape as text; entries of a list or tuple may be traced."""
+    if isinstance(value, list | tuple) and all(_is_scalar(x) for x in value):
+        return str((len(value),))
+    try:
+        return str(np.shape(value))
+    except ValueError:
+        return "(ragged)"
+
+
+def name_in(what: str, name: Any, names: Sequence[str]) -> None:
     """Refuse a name that is not in the list, and suggest the nearest one."""
+    if not isinstance(name, str):
+        raise CaromError(f"{what} is given as {name!r}; it must be a name, one of {', '.join(map(repr, names))}")
     if name in names:
         return
     near = get_close_matches(name, names, n=1)

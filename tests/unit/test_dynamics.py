@@ -109,7 +109,6 @@ def test_a_force_at_a_site_acts_through_its_lever() -> None:
 
 
 @pytest.mark.parametrize("keys", ["sites", "both kinds"])
-@pytest.mark.xfail(reason="JAX sorts the keys of a dict; sites have no order, alone or beside names", strict=True)
 def test_several_forces_may_be_given_by_site(keys: str) -> None:
     arm, (q, v, _) = carom.Arm([ROD, ROD]), random_state(carom.Arm([ROD, ROD]))
     first = arm.site("link1.tip") if keys == "sites" else "link1.tip"
@@ -131,7 +130,6 @@ def test_gravity_is_a_number_downwards_or_a_vector() -> None:
     assert close(dynamics.forward_dynamics(tilted, q + 0.3, v), fall(slope))
 
 
-@pytest.mark.xfail(reason="a tuple of NumPy numbers is traced entry by entry, and errors.vector asks for its shape")
 def test_gravity_may_be_a_tuple_of_numpy_numbers() -> None:
     arm, (q, v, _) = varied(2), random_state(varied(2))
     slope = (-G * np.sin(0.3), -G * np.cos(0.3))
@@ -414,12 +412,7 @@ def test_changing_the_topology_compiles_again(traces: list[str]) -> None:
     assert len(traces) == 3
 
 
-PYTHON_NUMBERS = pytest.mark.xfail(reason="filter_jit takes Python numbers for static: every new value compiles again")
-
-
-@pytest.mark.parametrize(
-    "what", ["arrays", *(pytest.param(w, marks=PYTHON_NUMBERS) for w in ("torques", "gravity", "slope", "forces"))]
-)
+@pytest.mark.parametrize("what", ["arrays", "torques", "gravity", "slope", "forces"])
 def test_changing_an_effort_does_not_compile_again(what: str, traces: list[str]) -> None:
     for x in (1.0, 2.0, 3.0):
         efforts = {
@@ -433,11 +426,8 @@ def test_changing_an_effort_does_not_compile_again(what: str, traces: list[str])
     assert len(traces) == 1
 
 
-THIRTY_TWO_BITS = pytest.mark.xfail(reason="states are neither converted nor refused: cosines are taken in 32 bits")
-
-
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("kind", ["list", "tuple", "numpy", pytest.param("32 bits", marks=THIRTY_TWO_BITS)])
+@pytest.mark.parametrize("kind", ["list", "tuple", "numpy", "32 bits"])
 def test_states_may_be_any_numbers_and_are_computed_with_64_bits(kind: str) -> None:
     kinds = {"list": list, "tuple": tuple, "numpy": np.array, "32 bits": lambda x: jnp.array(x, dtype=jnp.float32)}
     given = kinds[kind]

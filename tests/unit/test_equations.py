@@ -42,7 +42,7 @@ def tree() -> carom.Mechanism:
             carom.Link(BEAM, name="beam", parent="rod"),
             carom.Link(carom.Disk(radius=0.2, mass=3.0), name="wheel", parent="beam"),
             carom.Link(carom.Rod(length=0.9, mass=1.1), name="side", parent="plate", at=(0.0, 0.0)),
-            carom.Link(carom.Rod(length=0.4, mass=0.2), name="other", parent=carom.BASE, at=(0.5, 0.1)),
+            carom.Link(carom.Rod(length=0.4, mass=0.2), name="other", parent=carom.BASE),
         ],
         base=carom.Free(),
     )

@@ -34,30 +34,36 @@ from .motion import forward_dynamics as forward_dynamics
 from .motion import generalized_force as generalized_force
 from .motion import gravity_vector as gravity_vector
 from .motion import inverse_dynamics as inverse_dynamics
+from .motion import vector_of as vector_of
 
 
-@eqx.filter_jit
-def mass_matrix(
-    mechanism: Mechanism, q: Float[Array, " dof"], formalism: str | None = "explicit"
-) -> Float[Array, "dof dof"]:
+def mass_matrix(mechanism: Mechanism, q: Any, formalism: Any = "explicit") -> Float[Array, "dof dof"]:
     """Mass matrix M(q) in absolute coordinates."""
-    return formalism_of(formalism).mass_matrix(mechanism, q)
+    return _mass_matrix(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q))
 
 
-@eqx.filter_jit
-def bias(
-    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], formalism: str | None = "explicit"
-) -> Float[Array, " dof"]:
+def bias(mechanism: Mechanism, q: Any, v: Any, formalism: Any = "explicit") -> Float[Array, " dof"]:
     """Inertial forces at zero acceleration, so that M v' + bias = all generalized forces."""
-    return formalism_of(formalism).bias(mechanism, q, v)
+    return _bias(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), vector_of(mechanism, "v", v))
 
 
-@eqx.filter_jit
 def gravity_force(
-    mechanism: Mechanism,
-    q: Float[Array, " dof"],
-    gravity: Any = STANDARD_GRAVITY,
-    formalism: str | None = "explicit",
+    mechanism: Mechanism, q: Any, gravity: Any = STANDARD_GRAVITY, formalism: Any = "explicit"
 ) -> Float[Array, " dof"]:
     """Generalized force of weight."""
-    return formalism_of(formalism).gravity(mechanism, q, gravity_vector(gravity))
+    return _gravity(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), gravity_vector(gravity))
+
+
+@eqx.filter_jit
+def _mass_matrix(chosen: AbstractFormalism, mechanism: Mechanism, q: Any) -> Array:
+    return chosen.mass_matrix(mechanism, q)
+
+
+@eqx.filter_jit
+def _bias(chosen: AbstractFormalism, mechanism: Mechanism, q: Any, v: Any) -> Array:
+    return chosen.bias(mechanism, q, v)
+
+
+@eqx.filter_jit
+def _gravity(chosen: AbstractFormalism, mechanism: Mechanism, q: Any, gravity: Any) -> Array:
+    return chosen.gravity(mechanism, q, gravity)

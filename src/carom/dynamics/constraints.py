@@ -11,7 +11,7 @@ other leave a residual, which is reported.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -25,8 +25,9 @@ from ..mechanism import Mechanism
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
 from .kinematics import site_position
-from .motion import STANDARD_GRAVITY, formalism_of, generalized_force, gravity_vector
+from .motion import STANDARD_GRAVITY, efforts_of, formalism_of, generalized_force, gravity_vector, vector_of
 
+FAR_OFF = 1e-3  # [m or rad] a state this far from a constraint is not one that drifted a little
 RANK_TOLERANCE = 1e-11  # singular values of the scaled system below this fraction of the largest count as zero
 
 
@@ -42,6 +43,13 @@ class AbstractConstraint(eqx.Module):
         """A few words for messages."""
 
 
+def _site_name(owner: str, site: Any) -> str:
+    name = getattr(site, "name", site)
+    if not isinstance(name, str):
+        raise errors.CaromError(f"site of {owner} is {site!r}; it must be a site of a mechanism, or its name")
+    return name
+
+
 class Pin(AbstractConstraint):
     """Two sites coincide (a closed loop), or a site stays at a point (x, y) [m] of the world."""
 
@@ -49,7 +57,7 @@ class Pin(AbstractConstraint):
     other: Any
 
     def __init__(self, site: Any, other: Any) -> None:
-        self.site = getattr(site, "name", site)
+        self.site = _site_name("Pin", site)
         self.other = other if isinstance(other, str) else getattr(other, "name", other)
         if not isinstance(self.other, str):
             errors.vector(f"Pin of '{self.site}'", "other", self.other, 2)
@@ -71,10 +79,15 @@ class OnCurve(AbstractConstraint):
     """
 
     site: str = eqx.field(static=True)
-    curve: Callable[[Any, Any], Any]
+    curve: Any
 
-    def __init__(self, site: Any, curve: Callable[[Any, Any], Any]) -> None:
-        self.site, self.curve = getattr(site, "name", site), curve
+    def __init__(self, site: Any, curve: Any) -> None:
+        self.site, self.curve = _site_name("OnCurve", site), curve
+        if not callable(curve):
+            raise errors.CaromError(
+                f"curve of OnCurve of '{self.site}' is a {type(curve).__name__}; it must be a function of x and y, "
+                "zero on the curve, such as lambda x, y: y"
+            )
 
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
         x, y = site_position(mechanism, q, self.site)
@@ -90,6 +103,9 @@ class Locked(AbstractConstraint):
     link: str = eqx.field(static=True)
     other: str | None = eqx.field(static=True, default=None)
     angle: Any = 0.0
+
+    def __check_init__(self) -> None:
+        errors.number(f"Locked of '{self.link}'", "angle", self.angle)
 
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
         top = mechanism.topology
@@ -142,7 +158,8 @@ def solve_kkt(
     dof, count = matrix.shape[0], rows.shape[0]
     # Scale to comparable entries: coordinates by their inertia, all rows by one number (so least squares stays fair).
     diagonal = jax.lax.stop_gradient(jnp.diag(matrix))
-    scale = 1.0 / jnp.sqrt(jnp.maximum(diagonal, 1e-10 * jnp.max(diagonal)) + jnp.finfo(float).tiny)
+    largest = jnp.max(diagonal) + jnp.finfo(float).tiny
+    scale = 1.0 / jnp.sqrt(jnp.where(diagonal > 1e-12 * largest, diagonal, largest))  # massless ones as the heaviest
     scaled = jax.lax.stop_gradient(rows) * scale
     row_scale = 1.0 / (jnp.sqrt(jnp.max(jnp.sum(scaled**2, axis=1))) + jnp.finfo(float).tiny)
     a = rows * scale * row_scale
@@ -154,7 +171,8 @@ def solve_kkt(
     answer = answer + inverse @ (right - system @ answer)
     values = jnp.abs(jnp.linalg.eigvalsh(jax.lax.stop_gradient(system)))
     acceleration, multipliers = answer[:dof] * scale, -answer[dof:] * row_scale
-    terms = jnp.abs(rows) @ jnp.abs(acceleration) + jnp.abs(gamma)
+    # What stands still is measured by the accelerations that its forces would cause without constraints.
+    terms = jnp.abs(rows) @ (jnp.abs(acceleration) + jnp.abs(force) * scale**2) + jnp.abs(gamma)
     gap = jnp.max(jnp.abs(rows @ acceleration - gamma)) / (jnp.max(terms) + jnp.finfo(float).tiny)
     gap = jax.lax.stop_gradient(gap)
     return Constrained(
@@ -176,27 +194,27 @@ def _constrained(
     efforts: tuple[Any, Any, Any],
     gravity: Any,
     stabilise: Any,
-) -> Constrained:
-    weight = gravity_vector(gravity)
-    force = generalized_force(mechanism, q, v, *efforts) + chosen.gravity(mechanism, q, weight)
+) -> tuple[Constrained, Array]:
+    force = generalized_force(mechanism, q, v, *efforts) + chosen.gravity(mechanism, q, gravity)
     rows, gamma = constraint_rows(mechanism, constraints, q, v)
     # Baumgarte: errors of position and velocity decay with the given rate instead of drifting.
     error = constraint_error(mechanism, constraints, q)
     gamma = gamma - 2.0 * stabilise * (rows @ v) - stabilise**2 * error
-    return solve_kkt(chosen.mass_matrix(mechanism, q), rows, force - chosen.bias(mechanism, q, v), gamma)
+    solved = solve_kkt(chosen.mass_matrix(mechanism, q), rows, force - chosen.bias(mechanism, q, v), gamma)
+    return solved, jnp.max(jnp.abs(error))
 
 
 def constrained_dynamics(
     mechanism: Mechanism,
-    constraints: Constraints,
-    q: Float[Array, " dof"],
-    v: Float[Array, " dof"],
+    constraints: Any,
+    q: Any,
+    v: Any,
     *,
     torques: Any = None,
     forces: Any = None,
     base_force: Any = None,
     gravity: Any = STANDARD_GRAVITY,
-    formalism: str = "explicit",
+    formalism: Any = "explicit",
     stabilise: Any = 0.0,
     throw: bool = True,
 ) -> Constrained:
@@ -205,25 +223,34 @@ def constrained_dynamics(
     Massless links and redundant constraints are welcome. Constraints that contradict each other raise an error, or set
     `conflict` with `throw=False`. `stabilise` [1/s] pulls drifting errors back (Baumgarte); 0 leaves them alone.
     """
-    errors.vector("mechanism", "q", q, mechanism.dof)
-    errors.vector("mechanism", "v", v, mechanism.dof)
-    if len(constraints) == 0:
-        raise errors.CaromError("constraints is empty; give at least one, or use carom.dynamics.forward_dynamics")
-    out = _constrained(
-        formalism_of(formalism),
-        mechanism,
-        tuple(constraints),
-        q,
-        v,
-        (torques, forces, base_force),
-        gravity,
-        stabilise,
+    q, v = vector_of(mechanism, "q", q), vector_of(mechanism, "v", v)
+    held = _checked(constraints)
+    efforts = efforts_of(torques, forces, base_force)
+    out, off = _constrained(
+        formalism_of(formalism), mechanism, held, q, v, efforts, gravity_vector(gravity), jnp.asarray(stabilise, float)
     )
     if throw:
         listed = ", ".join(c.describe() for c in constraints)
         message = f"the constraints {listed} contradict each other at this state; no acceleration meets all; remove one"
         out = _raise_if(out, out.conflict, message)
+        message = f"the constraints {listed} are not met at this q: they contradict each other, or it needs assemble()"
+        out = _raise_if(out, (off > FAR_OFF) & (jnp.asarray(stabilise) == 0.0), message)
     return out
+
+
+def _checked(constraints: Any) -> tuple[AbstractConstraint, ...]:
+    if isinstance(constraints, AbstractConstraint):
+        raise errors.CaromError(
+            f"constraints is a {type(constraints).__name__}; it must be a list of constraints, such as [carom.Pin(...)]"
+        )
+    if len(constraints) == 0:
+        raise errors.CaromError("constraints is empty; give at least one, or use carom.dynamics.forward_dynamics")
+    for i, item in enumerate(constraints):
+        if not isinstance(item, AbstractConstraint):
+            raise errors.CaromError(
+                f"constraints[{i}] is a {type(item).__name__}; it must be a carom.Pin, OnCurve, ..."
+            )
+    return tuple(constraints)
 
 
 def _raise_if(out: Any, wrong: Any, message: str) -> Any:
@@ -237,9 +264,9 @@ def _raise_if(out: Any, wrong: Any, message: str) -> Any:
 
 def assemble(
     mechanism: Mechanism,
-    constraints: Constraints,
-    q: Float[Array, " dof"],
-    v: Float[Array, " dof"] | None = None,
+    constraints: Any,
+    q: Any,
+    v: Any = None,
     steps: int = 50,
 ) -> tuple[Float[Array, " dof"], Float[Array, " dof"]]:
     """The nearest state that satisfies the constraints: close a loop from a rough guess of q (and v).
@@ -247,7 +274,9 @@ def assemble(
     Newton's method with least-norm steps on the positions; the velocity is projected with the mass matrix as metric,
     as a plastic impact would do it.
     """
-    v = jnp.zeros_like(q) if v is None else v
+    constraints = _checked(constraints)
+    q = vector_of(mechanism, "q", q)
+    v = jnp.zeros_like(q) if v is None else vector_of(mechanism, "v", v)
     found, moving = _assemble(mechanism, tuple(constraints), q, v, steps)
     gap = constraint_error(mechanism, constraints, found)
     listed = ", ".join(c.describe() for c in constraints)

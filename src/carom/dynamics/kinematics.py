@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .. import errors
 from ..mechanism import Mechanism, walk
 
 
@@ -25,6 +26,8 @@ class LinkMotion(NamedTuple):
 def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     """Position and velocity of every link's frame, as arrays over the links."""
     n, top = mechanism.numbers, mechanism.topology
+    errors.vector("mechanism", "q", q, top.dof)
+    errors.vector("mechanism", "v", v, top.dof)
     nb = top.base_dof
     angle, rate = q[nb:], v[nb:]
     cos, sin = jnp.cos(angle), jnp.sin(angle)
@@ -45,19 +48,19 @@ def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     return LinkMotion(*walk.columns(top, motion))
 
 
-def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: str | Any) -> Float[Array, "2"]:
+def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
     """World position [m] of a site."""
     return _site_motion(mechanism, q, jnp.zeros_like(q), site)[0]
 
 
 def site_velocity(
-    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: str | Any
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any
 ) -> Float[Array, "2"]:
     """World velocity [m/s] of a site."""
     return _site_motion(mechanism, q, v, site)[1]
 
 
-def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: str | Any) -> tuple[Array, Array]:
+def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: Any) -> tuple[Array, Array]:
     at = mechanism.site(site)
     x, y, vx, vy, cos, sin, rate = (column[at.link] for column in link_motion(mechanism, q, v))
     px, py = mechanism.numbers.site[at.index]
@@ -65,14 +68,12 @@ def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: str | Any) -> tuple
     return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry, vy + rate * rx])
 
 
-def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: str | Any) -> Float[Array, "2 dof"]:
+def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2 dof"]:
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
     return _along_path(mechanism, q, site)[0]
 
 
-def site_bias(
-    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: str | Any
-) -> Float[Array, "2"]:
+def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
     """Acceleration [m/s^2] of a site at zero generalized acceleration: J' v."""
     levers = _along_path(mechanism, q, site)[1]
     nb = mechanism.topology.base_dof
@@ -83,9 +84,10 @@ def site_bias(
     return total
 
 
-def _along_path(mechanism: Mechanism, q: Any, site: str | Any) -> tuple[Array, list[tuple[int, tuple[Any, Any]]]]:
+def _along_path(mechanism: Mechanism, q: Any, site: Any) -> tuple[Array, list[tuple[int, tuple[Any, Any]]]]:
     """Jacobian of a site, and for every link on the way to it the lever (in world axes) that turns with that link."""
     n, top = mechanism.numbers, mechanism.topology
+    errors.vector("mechanism", "q", q, top.dof)
     at, nb = mechanism.site(site), top.base_dof
     levers = []
     columns: dict[int, tuple[Any, Any]] = {}

@@ -29,7 +29,7 @@ STANDARD_GRAVITY = 9.81  # [m/s^2], the value that the sources use
 EXPLICIT_UP_TO = 4
 
 
-def formalism_of(name: str | None, links: int = 1) -> AbstractFormalism:
+def formalism_of(name: Any, links: int = 1) -> AbstractFormalism:
     """The formalism of that name. None: whichever computes accelerations faster for that many links."""
     if name is None:
         return FORMALISMS["explicit" if links <= EXPLICIT_UP_TO else "gibbs_appell"]
@@ -39,7 +39,7 @@ def formalism_of(name: str | None, links: int = 1) -> AbstractFormalism:
 
 def gravity_vector(gravity: Any) -> Float[Array, "2"]:
     """A number g means (0, -g); a vector (slopes, none) stands as it is [m/s^2]."""
-    if np.shape(gravity) == ():
+    if not isinstance(gravity, list | tuple) and np.shape(gravity) == ():
         errors.number("world", "gravity", gravity)
         return jnp.stack([jnp.zeros(()), -jnp.asarray(gravity, dtype=float)])
     errors.vector("world", "gravity", gravity, 2)
@@ -101,23 +101,25 @@ def _forward(
 
 def forward_dynamics(
     mechanism: Mechanism,
-    q: Float[Array, " dof"],
-    v: Float[Array, " dof"],
+    q: Any,
+    v: Any,
     *,
     torques: Any = None,
-    forces: Mapping[Any, Any] | None = None,
+    forces: Any = None,
     base_force: Any = None,
     gravity: Any = STANDARD_GRAVITY,
-    formalism: str | None = None,
+    formalism: Any = None,
 ) -> Float[Array, " dof"]:
     """Generalized accelerations under torques, forces at sites, springs, dampers and weight.
 
     Arguments as in `generalized_force`; `gravity` is a number g (downwards) or a vector [m/s^2].
     """
-    _check_state(mechanism, q, v)
+    q, v = vector_of(mechanism, "q", q), vector_of(mechanism, "v", v)
     _refuse_idle(mechanism)
+    if torques is not None:
+        errors.vector("mechanism", "torques", torques, mechanism.topology.links)
     chosen = formalism_of(formalism, mechanism.topology.links)
-    out = _forward(chosen, mechanism, q, v, torques, forces, base_force, gravity)
+    out = _forward(chosen, mechanism, q, v, *efforts_of(torques, forces, base_force), gravity_vector(gravity))
     if not isinstance(out, jax.core.Tracer) and not np.all(np.isfinite(out)):
         raise errors.CaromError(
             f"the accelerations at q = {np.asarray(q).tolist()} are not finite; the mass matrix is singular there (a "
@@ -128,22 +130,22 @@ def forward_dynamics(
 
 def inverse_dynamics(
     mechanism: Mechanism,
-    q: Float[Array, " dof"],
-    v: Float[Array, " dof"],
-    a: Float[Array, " dof"],
+    q: Any,
+    v: Any,
+    a: Any,
     *,
-    forces: Mapping[Any, Any] | None = None,
+    forces: Any = None,
     gravity: Any = STANDARD_GRAVITY,
-    formalism: str | None = None,
+    formalism: Any = None,
 ) -> Float[Array, " dof"]:
     """Efforts that produce the accelerations `a`: (force on every free base ..., joint torque of every link ...).
 
     The torques are those of the parent on the link, as `forward_dynamics` takes them; springs, dampers, weight and the
     given forces at sites do their share first.
     """
-    _check_state(mechanism, q, v)
-    errors.vector("mechanism", "a", a, mechanism.dof)
-    return _inverse(formalism_of(formalism, mechanism.topology.links), mechanism, q, v, a, forces, gravity)
+    q, v, a = (vector_of(mechanism, name, x) for name, x in (("q", q), ("v", v), ("a", a)))
+    chosen = formalism_of(formalism, mechanism.topology.links)
+    return _inverse(chosen, mechanism, q, v, a, efforts_of(None, forces, None)[1], gravity_vector(gravity))
 
 
 @eqx.filter_jit
@@ -166,9 +168,29 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
     return jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed)])
 
 
-def _check_state(mechanism: Mechanism, q: Any, v: Any) -> None:
-    errors.vector("mechanism", "q", q, mechanism.dof)
-    errors.vector("mechanism", "v", v, mechanism.dof)
+def vector_of(mechanism: Mechanism, field: str, values: Any) -> Array:
+    """A state as 64-bit numbers, whatever it was given as; refused if it has another length."""
+    errors.vector("mechanism", field, values, mechanism.dof)
+    return jnp.asarray(values, dtype=float)
+
+
+def efforts_of(torques: Any, forces: Any, base_force: Any) -> tuple[Any, Any, Any]:
+    """Efforts as arrays, forces by the names of their sites: so that new numbers do not compile anything again."""
+    if forces is not None and not isinstance(forces, Mapping):
+        raise errors.CaromError(
+            f"forces is a {type(forces).__name__}; it must map sites to forces, such as {{'link2.tip': (0.0, 1.0)}}"
+        )
+    named = {getattr(site, "name", site): _array(f"force at '{site}'", f) for site, f in (forces or {}).items()}
+    return _array("torques of mechanism", torques), named or None, _array("base_force of mechanism", base_force)
+
+
+def _array(what: str, values: Any) -> Any:
+    if values is None:
+        return None
+    try:
+        return jnp.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise errors.CaromError(f"{what} is {values!r}; every entry must be a number") from None
 
 
 def _refuse_idle(mechanism: Mechanism) -> None:

@@ -57,15 +57,24 @@ class Link(eqx.Module):
     - `sites`: named points [m] of this body
     """
 
-    body: AbstractBody
-    name: str | None = eqx.field(static=True, default=None)
-    parent: str | None = eqx.field(static=True, default=None)
+    body: Any
+    name: Any = eqx.field(static=True, default=None)
+    parent: Any = eqx.field(static=True, default=None)
     at: Any = None
-    joint: Joint = Joint()
-    sites: Mapping[str, Any] = eqx.field(default_factory=dict)
+    joint: Any = Joint()
+    sites: Any = eqx.field(default_factory=dict)
 
     def __check_init__(self) -> None:
         owner = f"link '{self.name}'" if self.name else "Link"
+        for field, word in (("name", self.name), ("parent", self.parent)):
+            if word is not None and not isinstance(word, str):
+                whose = owner if field == "parent" else "Link"
+                raise errors.CaromError(f"{field} of {whose} is {word!r}; it must be a word, the name of a link")
+        if not isinstance(self.sites, Mapping):
+            raise errors.CaromError(
+                f"sites of {owner} is a {type(self.sites).__name__}; "
+                "it must map names to points, such as {'hand': (1.0, 0.0)}"
+            )
         if not isinstance(self.body, AbstractBody):
             raise errors.CaromError(
                 f"body of {owner} is a {type(self.body).__name__}; it must be a Rod, Disk, PointMass or Body"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
+from typing import Any
 
 from .. import errors
 
@@ -44,7 +45,7 @@ class Topology:
             done += self.children[k]
         lost = sorted(set(range(self.links)) - set(done))
         if lost:
-            k = lost[0]
+            k = next(k for k in lost if self._carries(k, self.parents[k]))  # not one that merely hangs below the circle
             raise errors.CaromError(
                 f"parent of link '{self.names[k]}' is '{self.names[self.parents[k]]}', which hangs on it in turn; "
                 "a tree has no circle; close loops with a constraint such as carom.Pin"
@@ -68,6 +69,14 @@ class Topology:
             found[k] = () if p < 0 else (*found[p], (p, k))
         return tuple(found[k] for k in range(self.links))
 
+    def _carries(self, k: int, other: int) -> bool:
+        """Does `other` hang, over however many links, on k?"""
+        for _ in self.names:
+            if other == k:
+                return True
+            other = self.parents[other]
+        return False
+
     def base_index(self, tree: int) -> int | None:
         """Where the x coordinate of a free tree's base stands in q; y follows. None for a fixed tree."""
         return 2 * sum(self.free[:tree]) if self.free[tree] else None
@@ -88,6 +97,6 @@ class Topology:
         ]
         return (*bases, *self.names)
 
-    def link(self, name: str) -> int:
+    def link(self, name: Any) -> int:
         errors.name_in("link", name, self.names)
         return self.names.index(name)

@@ -64,7 +64,7 @@ class Mechanism(eqx.Module):
     numbers: Numbers
     topology: Topology = eqx.field(static=True)
 
-    def __init__(self, links: Sequence[AbstractBody | Link], base: Fixed | Free | None = None) -> None:
+    def __init__(self, links: Any, base: Fixed | Free | None = None) -> None:
         require_float64()
         base = Fixed() if base is None else base
         placed = _named(links)
@@ -84,10 +84,10 @@ class Mechanism(eqx.Module):
         """Tip of the last link."""
         return self.site(f"{self.topology.names[-1]}.tip")
 
-    def site(self, name: str | Site) -> Site:
+    def site(self, name: Any) -> Site:
         """The site of that name ('<link>.tip', or one given with `Link(sites=...)`)."""
-        if isinstance(name, Site):
-            return name
+        if isinstance(name, Site):  # it may come from another mechanism
+            name = name.name
         errors.name_in("site", name, self.topology.site_names)
         index = self.topology.site_names.index(name)
         return Site(name, self.topology.site_links[index], index)
@@ -123,12 +123,14 @@ class Mechanism(eqx.Module):
 
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Replace absolute angles (or rates) by those relative to the parent. A constant linear map."""
+        errors.vector("mechanism", "q", q, self.dof)
         nb, parents = self.topology.base_dof, np.asarray(self.topology.parents)
         angles = q[nb:]
         return jnp.concatenate([q[:nb], angles - jnp.where(parents >= 0, angles[np.maximum(parents, 0)], 0.0)])
 
     def to_absolute(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """The inverse of `to_relative`."""
+        errors.vector("mechanism", "q", q, self.dof)
         nb, topology = self.topology.base_dof, self.topology
         summed = walk.outward(
             topology,
@@ -188,7 +190,7 @@ class Mechanism(eqx.Module):
         return _table(self)
 
 
-def Arm(links: Sequence[AbstractBody | Link], base: Any = (0.0, 0.0)) -> Mechanism:
+def Arm(links: Any, base: Any = (0.0, 0.0)) -> Mechanism:
     """A mechanism on a fixed pivot at `base` = (x, y) [m]: `Mechanism(links, base=Fixed(x, y))`."""
     errors.vector("Arm", "base", base, 2)
     return Mechanism(links, base=Fixed(base[0], base[1]))
@@ -246,10 +248,12 @@ def _mechanism(numbers: Numbers, topology: Topology) -> Mechanism:
     return made
 
 
-def _named(links: Sequence[AbstractBody | Link]) -> list[Link]:
+def _named(links: Any) -> list[Link]:
     """Give every link a name and refuse names that could not be told apart."""
     if isinstance(links, AbstractBody | Link):
         links = [links]
+    if not isinstance(links, Sequence) or isinstance(links, str):
+        raise errors.CaromError(f"links is a {type(links).__name__}; it must be a list of bodies or carom.Links")
     if len(links) == 0:
         raise errors.CaromError("links is empty; a mechanism needs at least one, such as [carom.Rod(1.0, 1.0)]")
     placed = []
@@ -288,6 +292,8 @@ def _topology(placed: list[Link], base: Fixed | Free) -> Topology:
     _refuse_twice("site", [s for s, _ in sites])
     if not isinstance(base, Fixed | Free):
         raise errors.CaromError(f"base is a {type(base).__name__}; it must be carom.Fixed(x, y) or carom.Free()")
+    if isinstance(base, Free):
+        _refuse_offsets(placed, parents)
     topology = Topology(
         names=names,
         shapes=tuple(link.body.shape for link in placed),
@@ -300,6 +306,17 @@ def _topology(placed: list[Link], base: Fixed | Free) -> Topology:
     )
     _ = topology.order  # refuses circles
     return topology
+
+
+def _refuse_offsets(placed: list[Link], parents: list[int]) -> None:
+    """A free point has no orientation, so nothing can hang beside it."""
+    for link, parent in zip(placed, parents, strict=True):
+        at = None if link.at is None else errors.known(link.at)
+        if parent < 0 and at is not None and np.any(at != 0.0):
+            raise errors.CaromError(
+                f"link '{link.name}' hangs at ({at[0]:g}, {at[1]:g}) of a free base, which is a point with nothing "
+                "beside it; hang it at (0, 0), or make the first link a Body and hang the others on that"
+            )
 
 
 def _numbers(placed: list[Link], base: Fixed | Free, topology: Topology) -> Numbers:

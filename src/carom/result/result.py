@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..dynamics.energy import kinetic_energy, potential_energy
+from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
 from ..hybrid.flow import derivative
 from ..hybrid.loop import Carry, Settings
@@ -49,6 +49,25 @@ class States(NamedTuple):
     work: Any
     phases: Any
     memory: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class MomentumRecord:
+    """Momentum of the whole: linear [kg m/s], angular about the world's origin [kg m^2/s]."""
+
+    t: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+
+    @property
+    def linear_drift(self) -> float:
+        """Largest change of the linear momentum since the start [kg m/s]."""
+        return float(np.max(np.abs(self.linear - self.linear[0])))
+
+    @property
+    def angular_drift(self) -> float:
+        """Largest change of the angular momentum since the start [kg m^2/s]."""
+        return float(np.max(np.abs(self.angular - self.angular[0])))
 
 
 class Statistics(NamedTuple):
@@ -175,6 +194,12 @@ class Result:
         named = dict(zip(self.world.channels, works, strict=True))
         return Ledger(self.t, np.asarray(kinetic), np.asarray(potential), named)
 
+    @cached_property
+    def momentum(self) -> MomentumRecord:
+        """Linear and angular momentum over the accepted steps; conserved where nothing outside acts."""
+        linear, angular = _momenta(self.world, jnp.asarray(self.q), jnp.asarray(self.v))
+        return MomentumRecord(self.t, np.asarray(linear), np.asarray(angular))
+
     def __repr__(self) -> str:
         s = self.statistics
         return (
@@ -195,6 +220,11 @@ def _with_end(columns: Any, end: Any) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
     return np.concatenate([columns, np.asarray(end)[None]])
+
+
+@jax.jit
+def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
+    return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
 
 
 @jax.jit

@@ -56,7 +56,7 @@ class Batch(eqx.Module):
 
 
 def _report(bad: np.ndarray, codes: np.ndarray) -> str:
-    listed = ", ".join(f"lane {i}: {outcome.describe(codes[i])}" for i in bad[:5])
+    listed = ", ".join(f"lane {i}: {outcome.describe(int(codes[i]))}" for i in bad[:5])
     more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
     return f"{len(bad)} of {len(codes)} did not finish ({listed}{more})"
 

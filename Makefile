@@ -21,6 +21,7 @@ verify: $(VENV)/verify-ready
 
 bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/forward_dynamics.py
+	$(BIN)/python benchmarks/engine.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

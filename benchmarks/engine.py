@@ -64,6 +64,7 @@ def scipy_run(method: str, rtol: float) -> np.ndarray:
     exponent = 0.14 * math.exp(23 * strength / modulus)
 
     def plastic(d):
+        d = max(d, 1e-6 * critical)  # trial steps may look outside the phase
         r = d / critical
         a = math.sqrt(radius * d * (r / 1.9) ** exponent)
         h = strength * (2.84 - 0.92 * (1 - math.cos(math.pi * a / radius)))
@@ -202,7 +203,8 @@ def main() -> None:
         seconds = best_of(lambda: simulate(**options), 5)  # noqa: B023
         compiled = f"compiled in {result.statistics.compile_seconds:.2f} s"
         note(f"carom {solver} {rtol:g}, recorded", seconds, final(result), f"with ledger and all steps; {compiled}")
-    ours = next(r for r in rows if r[0] == "carom tsit5 1e-08")
+    default = next(r for r in rows if r[0] == "carom tsit5 1e-08")
+    fastest = min((r for r in rows if r[3].endswith("ends only")), key=lambda r: r[1])
 
     in_c = c_run(1e-8)
     if in_c:
@@ -213,14 +215,13 @@ def main() -> None:
             start = time.perf_counter()
             state = scipy_run(method, rtol)
             note(f"SciPy {method} {rtol:g}", time.perf_counter() - start, state, "plain Python right-hand side")
-    equal = [r for r in rows if r[0].startswith("SciPy") and r[2] <= 2 * ours[2]]
-    if equal:
+    for ours in (default, fastest):
+        equal = [r for r in rows if r[0].startswith("SciPy") and r[2] <= 2 * ours[2]] or rows[-1:]
         best = min(equal, key=lambda r: r[1])
-        print(f"  SciPy's best at equal error ({best[0]}) / carom tsit5: {best[1] / ours[1]:.0f} times (prototype 41)")
-        report["scipy_ratio"] = best[1] / ours[1]
-    if in_c:
-        print(f"  carom tsit5 / C: {ours[1] / in_c[0]:.1f} times (prototype 9)")
-        report["c_ratio"] = ours[1] / in_c[0]
+        ratio = report[f"scipy / {ours[0]}"] = best[1] / ours[1]
+        print(f"  SciPy's best at the error of {ours[0]} ({best[0]}): {ratio:.0f} times its time (prototype 41)")
+        if in_c:
+            print(f"  {ours[0]} / C: {ours[1] / in_c[0]:.1f} times (prototype 9)")
 
     result = simulate()
     touching = np.asarray(result.steps.phases[0]) != 0

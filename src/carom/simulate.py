@@ -16,15 +16,13 @@ import numpy as np
 from . import errors
 from .hybrid import outcome
 from .hybrid.locate import guard_values
-from .hybrid.loop import Carry, Settings
+from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import merge
-from .hybrid.solvers import solver_of
 from .hybrid.world import World, scene_of
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
-FOREVER = 2**62
 TOUCHING = 1e-10  # [m] overlap that rounding may bring about
 
 
@@ -77,14 +75,7 @@ def simulate(
         still if rates is None else rates, base=base_velocity, relative=relative, degrees=degrees
     )
     check_run(world, q, v, until, rtol, atol)
-    settings = Settings(
-        solver_of(solver),
-        jnp.asarray(rtol, dtype=float),
-        jnp.asarray(atol, dtype=float),
-        jnp.asarray(until, dtype=float),
-        jnp.asarray(max_steps),
-        jnp.asarray(FOREVER if max_events is None else max_events),
-    )
+    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     result = _drive(world, settings, q, v, ledger, progress, None if stream is None else Path(stream))
     stopped = int(result.final.outcome) == outcome.RUNNING
     if throw and not result.finished and not stopped:

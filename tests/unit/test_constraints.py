@@ -1,6 +1,6 @@
 """Pins, closed loops and curves against closed forms; redundant, massless and contradictory cases of the KKT system."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,13 +17,6 @@ from carom.dynamics import constrained_dynamics, constraints
 
 G = 9.81
 TIGHT = 1e-12  # a system of ten unknowns, condition number below a thousand
-
-
-@pytest.fixture(autouse=True)
-def loose_shapes() -> Iterator[None]:
-    """Known: `solve_kkt` multiplies a matrix by a vector without saying along which axis. Remove me when it does."""
-    with jax.numpy_rank_promotion("allow"):
-        yield
 
 
 def rod(length: float, mass: float = 1.0) -> carom.Rod:

@@ -156,13 +156,15 @@ def solve_kkt(
 ) -> Constrained:
     """Solve M a - A^T lambda = force, A a = gamma, for singular M and dependent rows alike."""
     dof, count = matrix.shape[0], rows.shape[0]
-    # Scale to comparable entries: coordinates by their inertia, all rows by one number (so least squares stays fair).
-    diagonal = jax.lax.stop_gradient(jnp.diag(matrix))
-    largest = jnp.max(diagonal) + jnp.finfo(float).tiny
-    scale = 1.0 / jnp.sqrt(jnp.where(diagonal > 1e-12 * largest, diagonal, largest))  # massless ones as the heaviest
-    scaled = jax.lax.stop_gradient(rows) * scale
+    # Scale to comparable entries. A coordinate is as heavy as its inertia, or, where a light link has little, as the
+    # rows that hold it; all rows get one number, so that least squares stays fair.
+    fixed_rows, diagonal = jax.lax.stop_gradient((rows, jnp.diag(matrix)))
+    held = jnp.sum(fixed_rows**2, axis=0)
+    heaviest = jnp.where(jnp.max(diagonal) > 0.0, jnp.max(diagonal), 1.0)
+    scale = 1.0 / jnp.sqrt(diagonal + heaviest * (held / (jnp.max(held) + jnp.finfo(float).tiny) + 1e-12))
+    scaled = fixed_rows * scale[None, :]
     row_scale = 1.0 / (jnp.sqrt(jnp.max(jnp.sum(scaled**2, axis=1))) + jnp.finfo(float).tiny)
-    a = rows * scale * row_scale
+    a = rows * scale[None, :] * row_scale
     system = jnp.block([[matrix * jnp.outer(scale, scale), a.T], [a, jnp.zeros((count, count))]])
     right = jnp.concatenate([force * scale, gamma * row_scale])
     # One step of refinement brings the pseudo-inverse's answer to rounding.

@@ -29,7 +29,7 @@ from .locate import (
     time_resolution,
 )
 from .scene import State
-from .solvers import Solver, error_norm
+from .solvers import Solver, error_norm, solver_of
 from .world import World, any_striking
 
 EVENTS_AT_ONE_INSTANT = 100
@@ -49,6 +49,18 @@ class Settings(eqx.Module):
     until: Any
     max_steps: Any
     max_events: Any
+
+
+def settings_of(solver: str, rtol: Any, atol: Any, until: Any, max_steps: Any, max_events: Any) -> Settings:
+    """Settings from what a user gives; no limit of events is None."""
+    return Settings(
+        solver_of(solver),
+        jnp.asarray(rtol, dtype=float),
+        jnp.asarray(atol, dtype=float),
+        jnp.asarray(until, dtype=float),
+        jnp.asarray(max_steps),
+        jnp.asarray(2**62 if max_events is None else max_events),
+    )
 
 
 class Carry(NamedTuple):
@@ -137,7 +149,11 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
         return derivative(world, t, y, c.phases, c.memory)
 
     y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span)
-    norm = error_norm(c.y, y, error, settings.rtol, settings.atol)  # the ledger's works are held to it too
+    # The motion and the ledger are each held to the tolerance; neither dilutes the other's mean.
+    tolerance = settings.rtol, settings.atol
+    norm = error_norm((c.y.q, c.y.v, c.y.extra), (y.q, y.v, y.extra), (error.q, error.v, error.extra), *tolerance)
+    if y.work:
+        norm = jnp.maximum(norm, error_norm(c.y.work, y.work, error.work, *tolerance))
     t = c.t + span
     guard = guards(world, t, y, rate, c.phases, c.memory)
     if world.events:

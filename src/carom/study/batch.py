@@ -21,11 +21,9 @@ import numpy as np
 from .. import errors
 from ..hybrid import outcome
 from ..hybrid.kernel import in_registers
-from ..hybrid.loop import Carry, Settings
+from ..hybrid.loop import Carry, Settings, settings_of
 from ..hybrid.run import executable, start, to_end, together
-from ..hybrid.solvers import solver_of
 from ..hybrid.world import World
-from .final import UNLIMITED
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 
@@ -94,14 +92,7 @@ def batch(
     """
     lanes = _lanes(parameters)
     given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity)]
-    settings = Settings(
-        solver_of(solver),
-        jnp.asarray(rtol, dtype=float),
-        jnp.asarray(atol, dtype=float),
-        jnp.asarray(until, dtype=float),
-        jnp.asarray(max_steps),
-        jnp.asarray(UNLIMITED if max_events is None else max_events),
-    )
+    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     how = (relative, degrees, ledger)
     if jax.default_backend() == "cpu":
         carry = _on_cpu(make, how, parameters, given, settings)

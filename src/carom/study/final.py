@@ -6,12 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..hybrid.loop import Carry, Settings
+from ..hybrid.loop import Carry, settings_of
 from ..hybrid.run import start, to_end
-from ..hybrid.solvers import solver_of
 from ..hybrid.world import World
-
-UNLIMITED = 2**62
 
 
 def final_state(
@@ -24,7 +21,7 @@ def final_state(
     rtol: Any = 1e-8,
     atol: Any = 1e-10,
     max_steps: int = 1_000_000,
-    max_events: Any = UNLIMITED,
+    max_events: Any = None,
     ledger: bool = False,
     reverse_steps: int | None = None,
 ) -> Carry:
@@ -35,13 +32,6 @@ def final_state(
     a Newton step that carries the derivative of the instant. Forward mode works as it is; for reverse mode give
     `reverse_steps`, an upper bound of the number of attempted steps (memory grows with its square root).
     """
-    settings = Settings(
-        solver_of(solver),
-        jnp.asarray(rtol, dtype=float),
-        jnp.asarray(atol, dtype=float),
-        jnp.asarray(until, dtype=float),
-        jnp.asarray(max_steps),
-        jnp.asarray(max_events),
-    )
+    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     first = jnp.minimum(1e-3, 0.01 * settings.until)
     return to_end(world, settings, start(world, q, v, first, ledger), reverse_steps)

@@ -2,7 +2,7 @@
 
 XLA compiles a loop whose buffers are small into one machine-code function, without a dispatch per operation, provided
 that its fusion pass is off and that "small" is set generously (`carom/__init__.py` does so). On the arm paper's
-experiment that is 35 times faster than the default, and compiles in a third of the time (benchmarks/engine.py).
+experiment, that took 1.8 microseconds per step where the default took 60, and compiled in a third of the time.
 """
 
 from __future__ import annotations

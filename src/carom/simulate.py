@@ -133,13 +133,14 @@ def _drive(
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)
-    show = _Progress(progress, float(settings.until))
+    show = _Progress(progress, float(settings.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
             piece = run(world, settings, carry)
-            store.add(piece.steps[: int(piece.step_count)], piece.events[: int(piece.event_count)])
+            events = np.asarray(piece.events[: int(piece.event_count)])
+            store.add(piece.steps[: int(piece.step_count)], events)
             carry = piece.carry
-            show.update(float(carry.t), int(carry.events))
+            show.update(float(carry.t), int(carry.events), events)
     except KeyboardInterrupt:
         print(f"\nstopped at t = {float(carry.t):g} s; what was computed is kept", file=sys.stderr)
     finally:
@@ -232,22 +233,31 @@ def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
         return data["steps"], data["events"]
 
 
-class _Progress:
-    """One line on the terminal: simulated time, events so far, time left."""
+def _impact_columns(world: World) -> list[int]:
+    """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
+    names = [world.automata[i].exits[e] for i, e in world.events]
+    return [1 + k for k, name in enumerate(names) if name.startswith(("touch", "strike"))]
 
-    def __init__(self, wanted: bool | None, until: float) -> None:
+
+class _Progress:
+    """One line on the terminal: simulated time, impacts and events so far, time left."""
+
+    def __init__(self, wanted: bool | None, until: float, columns: list[int]) -> None:
+        self.columns, self.impacts = columns, 0
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
         self.patience = 2.0 if wanted is None else 0.0
         self.until, self.began, self.shown = until, time.perf_counter(), False
 
-    def update(self, t: float, events: int) -> None:
+    def update(self, t: float, events: int, rows: np.ndarray) -> None:
+        self.impacts += int(np.sum(rows[:, self.columns]))
         spent = time.perf_counter() - self.began
         if not self.wanted or spent < self.patience:
             return
         self.shown = True
         left = spent * (self.until - t) / t if t > 0 else float("inf")
         print(
-            f"\r{100 * t / self.until:5.1f} %  t = {t:.6g} of {self.until:g} s, {events} events, {left:.0f} s left   ",
+            f"\r{100 * t / self.until:5.1f} %  t = {t:.6g} of {self.until:g} s, {self.impacts} impacts, "
+            f"{events} events, {left:.0f} s left   ",
             end="",
             file=sys.stderr,
             flush=True,

@@ -1,8 +1,8 @@
 """The solvers, by name: what one step of each does.
 
 Explicit Runge-Kutta steps are written out on scalars, with diffrax's tableaux. diffrax runs its stages in a loop over
-buffers, which neither the single-function loop (`run.py`) nor the GPU kernel (`kernel.py`) can hold; in a plain CPU batch
-of the arm its step costs about the same (1.1 times). So the coefficients come from there, the arithmetic does not.
+buffers, which neither the single-function loop (`run.py`) nor the GPU kernel (`kernel.py`) can hold; in a plain CPU
+batch of the arm its step costs about the same (1.1 times). So only the coefficients come from there.
 """
 
 from __future__ import annotations

@@ -344,8 +344,7 @@ def test_scanned_passes_equal_unrolled_ones(name: str, monkeypatch: pytest.Monke
         values = walk.per_link(top, given)
         outward = walk.outward(top, lambda own, up: (own[0] + 2 * up[0], own[0] * up[1]), bases, values)
         inward, arrived = walk.inward(top, lambda own, s: ((own[0] - s[0],), (own[0] + s[0],)), 1, values)
-        parents = walk.of_parent(top, values, (7.0,))
-        columns = [c for out in (outward, inward, parents) for c in walk.columns(top, out)]
+        columns = [c for out in (outward, inward) for c in walk.columns(top, out)]
         return [np.asarray(c) for c in (*columns, *(x for gift in arrived for x in gift))]
 
     unrolled = passes(top)

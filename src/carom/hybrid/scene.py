@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
 from ..mechanism import Mechanism, walk
 
@@ -23,18 +24,6 @@ class State(NamedTuple):
     v: Any
     extra: tuple[tuple[Any, ...], ...]  # one tuple per automaton
     work: tuple[Any, ...]  # one scalar per channel of the ledger
-
-
-class Frame(NamedTuple):
-    """A link's frame: origin, its velocity, cosine and sine of the angle, rate."""
-
-    x: Any
-    y: Any
-    vx: Any
-    vy: Any
-    cos: Any
-    sin: Any
-    rate: Any
 
 
 class Load:

@@ -14,7 +14,7 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism
 from .automaton import AbstractAutomaton, Own
-from .scene import Scene, State, merge
+from .scene import Scene, State
 
 
 class World(eqx.Module):
@@ -98,7 +98,3 @@ def any_striking(world: World, phases: tuple[Any, ...]) -> Any:
     flags = [jnp.where(a.striking(p), 1.0, 0.0) for a, p in zip(world.automata, phases, strict=True)]
     total = sum(flags, start=jnp.asarray(0.0))
     return jnp.minimum(total, 1.0)
-
-
-def state_vectors(y: State) -> tuple[Any, Any]:
-    return merge(y.q), merge(y.v)

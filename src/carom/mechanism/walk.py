@@ -46,16 +46,6 @@ def columns(topology: Topology, values: PerLink) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def of_parent(topology: Topology, values: PerLink, base: tuple[Any, ...]) -> PerLink:
-    """For every link the value of its parent; `base` for those that hang on the base."""
-    if small(topology):
-        return [values[p] if p >= 0 else base for p in topology.parents]
-    parents = np.asarray(topology.parents)
-    return tuple(
-        jnp.where(parents >= 0, column[np.maximum(parents, 0)], b) for column, b in zip(values, base, strict=True)
-    )
-
-
 class _Tour(NamedTuple):
     """Depth-first visit of all links, every array in order of the visit; a fork's largest branch comes last."""
 

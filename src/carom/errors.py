@@ -14,6 +14,10 @@ class CaromError(ValueError):
     """Something in the input breaks a rule; the message says which, and the cure."""
 
 
+class CaromWarning(UserWarning):
+    """A result that is as asked for, but that its user should look at."""
+
+
 def known(value: Any) -> np.ndarray | None:
     """The numbers behind `value`, or None while JAX traces it (a traced number has no value to check)."""
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):

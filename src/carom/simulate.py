@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from .hybrid import outcome
 from .hybrid.locate import guard_values
 from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
-from .hybrid.scene import merge
+from .hybrid.scene import Scene, merge, split
 from .hybrid.world import World, scene_of
 from .result.result import Result, Statistics
 
@@ -77,6 +78,9 @@ def simulate(
     check_run(world, q, v, until, rtol, atol)
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     result = _drive(world, settings, q, v, ledger, progress, None if stream is None else Path(stream))
+    if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked
+        for sentence in result.warnings:
+            warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
     stopped = int(result.final.outcome) == outcome.RUNNING
     if throw and not result.finished and not stopped:
         q, v = (np.asarray(merge(x)).tolist() for x in (result.final.y.q, result.final.y.v))
@@ -98,9 +102,10 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
     for name, depth in overlaps.items():
         if not float(depth) <= TOUCHING:
             raise errors.CaromError(
-                f"contact '{name}' starts {float(depth):g} m inside its surface; a run starts outside; "
-                "raise the site, or move the surface"
+                f"contact '{name}' starts {float(depth):g} m (or rad, of a joint's stop) inside its surface; a run "
+                "starts outside; raise the site, or move the surface"
             )
+    _refuse_start(world, q, v)
     for (i, e), g in zip(world.events, guards, strict=True):
         if not np.isfinite(np.asarray(g)):
             automaton = world.automata[i]
@@ -108,6 +113,14 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
                 f"guard '{automaton.exits[e]}' of '{automaton.name}' is {float(g)} at the start; it must be a finite "
                 "number; check the parameters and the initial state"
             )
+
+
+def _refuse_start(world: World, q: Any, v: Any) -> None:
+    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
+    for automaton in world.automata:
+        reason = automaton.refuses(scene)
+        if reason is not None:
+            raise errors.CaromError(f"contact '{automaton.name}' is closed at the start: {reason}")
 
 
 def _opening(world: World, q: Any, v: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:

@@ -24,6 +24,12 @@ def forward(function, x):
     return np.stack([push(x, dx) for dx in jnp.eye(len(x))], axis=1)
 
 
+def backward(function, x, outputs):
+    """Jacobian in reverse mode, one output after the other."""
+    pull = compiled(lambda x, w: jax.grad(lambda x: w @ function(x))(x))
+    return np.stack([pull(x, w) for w in jnp.eye(outputs)])
+
+
 def ball(plane_contacts):
     mechanism = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     contacts = [
@@ -60,8 +66,7 @@ def test_one_bounce_equals_the_saltation_matrix_in_forward_mode():
 
 
 def test_one_bounce_equals_the_saltation_matrix_in_reverse_mode():
-    pull = compiled(lambda x, w: jax.grad(lambda x: w @ bounced(x, reverse_steps=256))(x))
-    got, exact = np.stack([pull(X, w) for w in jnp.eye(2)]), jax.jacfwd(bounced_exactly)(X)
+    got, exact = backward(partial(bounced, reverse_steps=256), X, 2), jax.jacfwd(bounced_exactly)(X)
     np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
 
 
@@ -73,9 +78,9 @@ def test_elastic_ball_between_ground_and_wall():
     ])  # fmt: skip
     world = carom.World(mechanism, contacts=rigid, gravity=0.0)
 
-    def end(x):
+    def end(x, reverse_steps=None):
         q, v = jnp.stack([x[0], x[1], 0.0]), jnp.stack([x[2], x[3], 0.0])
-        c = carom.final_state(world, q, v, 2.0)
+        c = carom.final_state(world, q, v, 2.0, reverse_steps=reverse_steps)
         return jnp.stack([c.y.q[0], c.y.q[1], c.y.v[0], c.y.v[1]])
 
     def mirrored(x):
@@ -85,6 +90,7 @@ def test_elastic_ball_between_ground_and_wall():
     x = jnp.array([0.5, 1.0, 1.1, -0.8])
     np.testing.assert_allclose(compiled(end)(x), mirrored(x), atol=1e-10)
     np.testing.assert_allclose(forward(end, x), jax.jacfwd(mirrored)(x), atol=1e-8)
+    np.testing.assert_allclose(backward(partial(end, reverse_steps=256), x, 4), jax.jacfwd(mirrored)(x), atol=1e-8)
 
 
 def test_one_ball_striking_another_hands_on_its_velocity():
@@ -96,15 +102,17 @@ def test_one_ball_striking_another_hands_on_its_velocity():
     )
     world = carom.World(pair, contacts=carom.RigidContacts(touch), gravity=0.0)
 
-    def end(x):
+    def end(x, reverse_steps=None):
         q = jnp.stack([x[0], 0.0, 1.0, 0.0, 0.0, 0.0])
         v = jnp.stack([x[1], 0.0, 0.0, 0.0, 0.0, 0.0])
-        c = carom.final_state(world, q, v, 2.0)
+        c = carom.final_state(world, q, v, 2.0, reverse_steps=reverse_steps)
         return jnp.stack([c.y.q[2], c.y.v[2], c.y.v[0]])
 
     x = jnp.array([0.0, 1.0])
     np.testing.assert_allclose(compiled(end)(x), [2.0 + 2 * RADIUS, 1.0, 0.0], atol=1e-10)
-    np.testing.assert_allclose(forward(end, x), [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]], atol=1e-8)
+    exact = [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]]
+    np.testing.assert_allclose(forward(end, x), exact, atol=1e-8)
+    np.testing.assert_allclose(backward(partial(end, reverse_steps=256), x, 3), exact, atol=1e-8)
 
 
 def struck(x, strikes=5, reverse_steps=None, rtol=1e-10):

@@ -1,5 +1,7 @@
 """Batches: lanes equal single runs, and a lane that fails is named while the others finish."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 import carom
 from carom.hybrid.kernel import in_registers
 from carom.hybrid.loop import Settings
-from carom.hybrid.run import start, to_end
+from carom.hybrid.run import compiler_options, start, to_end
 from carom.hybrid.solvers import solver_of
 from carom.study.batch import _lockstep
 
@@ -58,22 +60,32 @@ def test_parameters_of_different_lengths_are_refused():
         carom.batch(bouncing, (jnp.ones(3), jnp.ones(4)), [0.0], base=BASE, until=1.0)
 
 
-def test_the_gpu_kernel_computes_the_same():
-    """Interpreted here; a GPU compiles the same program. A pendulum that passes a height keeps the program short."""
+def soft(arm):
+    return carom.Contact(arm.tip, carom.Plane(height=-0.8), carom.Hooke(1e4), name="floor")
+
+
+def hard(arm):
+    return carom.RigidContacts(carom.RigidContact(arm.tip, carom.Plane(height=-0.8), 0.5))
+
+
+@pytest.mark.parametrize("contact", [soft, hard])
+def test_the_gpu_kernel_computes_the_same(contact):
+    """Interpreted here; a GPU compiles the same program. A pendulum that strikes keeps the program short."""
 
     def make(length):
         arm = carom.Arm([carom.Rod(length=length, mass=1.0)])
-        floor = carom.Contact(arm.tip, carom.Plane(height=-0.8), carom.Hooke(1e4), name="floor")
-        return carom.World(arm, contacts=floor)
+        return carom.World(arm, contacts=contact(arm))
 
     lengths = jnp.array([0.9, 1.0, 1.1])
-    settings = Settings(solver_of("tsit5"), 1e-6, 1e-8, 0.6, 100_000, 2**62)
+    solver = dataclasses.replace(solver_of("tsit5"), unrolled=True)
+    settings = Settings(solver, 1e-6, 1e-8, 0.6, 100_000, 2**62)
 
     def begin(length):
         return start(make(length), jnp.zeros(1), jnp.zeros(1), 1e-3, False)
 
     together = in_registers(make, lengths, settings, jax.vmap(begin)(lengths), interpret=True)
+    run = jax.jit(lambda x: to_end(make(x), settings, begin(x)), compiler_options=compiler_options())
     for i, length in enumerate(lengths):
-        alone = jax.jit(lambda x: to_end(make(x), settings, begin(x)))(length)
+        alone = run(length)
         np.testing.assert_allclose(together.y.q[0][i], alone.y.q[0], rtol=1e-9)
         assert int(together.events[i]) == int(alone.events) > 0

@@ -11,23 +11,27 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.reaction import NO_PULL, STILL, Row, dot
 from ..hybrid.scene import Load, Scene
-from ..mechanism import Site
-from .friction import AbstractFriction, Frictionless
-from .geometry import AbstractPair, Touching, pair_of
+from .friction import AbstractDry, AbstractFriction, Frictionless
+from .friction.dry import LEFT, MODES, RIGHT, SLOW, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
-from .surfaces import AbstractSurface
+from .pairs import AbstractPair, Touching, pair_of
+from .rows import rows_of
 
-OPEN = 0  # phase number; the law's phases follow
+OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
 AT_SURFACE = 1e-12  # [m], and [m] per m/s of approach: nearer than the engine can tell from touching
 
 
 class Contact(AbstractAutomaton):
-    """A site (with a round tip of `radius` [m], by default a point) against a surface or a round body.
+    """A site (with a round tip of `radius` [m], by default a point) against a surface or another body.
 
-    - `against`: a surface, or a site of another link with a round tip of `other_radius` [m]
+    - `against`: a surface, a site of another link with a round tip of `other_radius` [m], a Segment or a Ring; a
+      `JointLimit` stands alone as the first argument
     - `normal`: a compliant law such as `JacksonGreen`, `friction`: a friction law
     - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
+
+        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
     """
 
     pair: AbstractPair
@@ -37,10 +41,10 @@ class Contact(AbstractAutomaton):
 
     def __init__(
         self,
-        site: Site,
-        against: AbstractSurface | Site,
-        normal: AbstractNormalLaw,
-        friction: AbstractFriction | None = None,
+        site: Any,
+        against: Any = None,
+        normal: Any = None,
+        friction: Any = None,
         radius: Any = 0.0,
         other_radius: Any = 0.0,
         name: str | None = None,
@@ -49,81 +53,203 @@ class Contact(AbstractAutomaton):
         self.name = name or self.pair.name
         self.friction = Frictionless() if friction is None else friction
         self.normal = normal
-        for field, value, kind in (
-            ("normal", normal, AbstractNormalLaw),
-            ("friction", self.friction, AbstractFriction),
+        for field, value, kind, such in (
+            ("normal", normal, AbstractNormalLaw, "carom.Hertz(...); for RigidContact laws use RigidContacts"),
+            ("friction", self.friction, AbstractFriction, "carom.Coulomb(mu=0.3)"),
         ):
             if not isinstance(value, kind):
                 raise errors.CaromError(
-                    f"{field} of contact '{self.name}' is a {type(value).__name__}; it must be a {field} law"
+                    f"{field} of contact '{self.name}' is a {type(value).__name__}; it must be a {field} law "
+                    f"such as {such}"
                 )
+        if self.pair.length_unit == "rad" and not isinstance(self.friction, Frictionless):
+            raise errors.CaromError(
+                f"friction of contact '{self.name}' is {type(self.friction).__name__}, but a joint's stop does not "
+                "slide; leave it out; for friction in the joint use its damping"
+            )
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _dry(self) -> AbstractDry | None:
+        return self.friction if isinstance(self.friction, AbstractDry) else None
 
     @property
     def phases(self) -> tuple[str, ...]:
-        return ("open", *self.normal.phases)
+        if self._dry is None:
+            return ("open", *self.normal.phases)
+        return ("open", *(f"{phase}, {mode}" for phase in self.normal.phases for mode in MODES))
 
     @property
     def exits(self) -> tuple[str, ...]:
-        return ("touch", *self.normal.exits, "release")
+        own = ("slip right", "slip left", "stop") if self._dry else ()
+        return ("touch", *self.normal.exits, "release", *own)
 
     @property
     def memory(self) -> tuple[str, ...]:
         return self.normal.memory
 
     @property
+    def states(self) -> tuple[str, ...]:
+        return self.friction.states
+
+    @property
     def channels(self) -> tuple[str, ...]:
-        return ("normal force", "friction")
+        return ("normal force", "friction", *(("surface motion",) if self.pair.moves else ()))
+
+    @property
+    def row_count(self) -> int:
+        return 1 if self._dry else 0
 
     def striking(self, phase: Any) -> Any:
         return phase != OPEN
 
+    def _law(self, phase: Any) -> Any:
+        """Phase of the normal law."""
+        return (phase - 1) // len(MODES) if self._dry else phase - 1
+
+    def _mode(self, phase: Any) -> Any:
+        """Mode of dry friction."""
+        return (phase - 1) % len(MODES)
+
+    def _phase(self, law: Any, mode: Any) -> Any:
+        return 1 + law * len(MODES) + mode if self._dry else 1 + law
+
+    # -- forces ------------------------------------------------------------------------------------------------------
+
     def touching(self, scene: Scene) -> Touching:
         return self.pair.touching(scene)
 
-    def forces(self, scene: Scene, own: Own) -> tuple[Touching, Any, Any]:
-        """Kinematics, normal force and friction force [N]."""
+    def forces(self, scene: Scene, own: Own) -> tuple[Touching, Any, Any, tuple[Any, ...]]:
+        """Kinematics, normal force and friction force [N] (but for sticking), rates of the friction's states."""
         k = self.touching(scene)
 
-        def closed() -> tuple[Any, Any]:
-            push = self.normal.force(own.phase - 1, own.memory, k.indentation, k.rate)
-            return push, self.friction.force(push, k.sliding)
+        def closed() -> tuple[Any, Any, tuple[Any, ...]]:
+            push = self.normal.force(self._law(own.phase), own.memory, k.indentation, k.rate)
+            drag, rates = self._drag(own, push, k.sliding)
+            return push, drag, tuple(jnp.asarray(r, dtype=float) for r in rates)
 
         # A branch, not a selection: most of a run is flight, and laws are dear.
         zero = jnp.zeros_like(k.indentation)
-        push, drag = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero))
-        return k, push, drag
+        push, drag, rates = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.states)))
+        return k, push, drag, rates
+
+    def _drag(self, own: Own, push: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
+        dry = self._dry
+        if dry is None:
+            return self.friction.flow(own.states, push, sliding)
+        # The sense is that of the mode, not of the velocity: it stays while an event is being located.
+        way = sense(self._mode(own.phase))
+        return -way * dry.coefficient(jnp.abs(sliding)) * push - dry.drag * sliding * jnp.abs(way), ()
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        k, push, drag, rates = self.forces(scene, own)
+        self.pair.push(scene, load, k, push, drag)
+        return Flow(rates, self._powers(scene, k, push, drag))
+
+    def _powers(self, scene: Scene, k: Touching, push: Any, drag: Any) -> tuple[Any, ...]:
+        powers = (-push * k.rate, drag * k.sliding)
+        if not self.pair.moves:
+            return powers
+        along, across = self.pair.carried(scene, k)
+        return (*powers, push * along + drag * across)
+
+    def rows(self, scene: Scene, own: Own) -> list[Row]:
+        if self._dry is None:
+            return []
+        r = rows_of(self.pair, scene)
+        holds = (own.phase != OPEN) & (self._mode(own.phase) == STICKING)
+        return [Row(holds, r.tangential, r.tangential, r.tangential_drift + STILL * r.touch.sliding)]
+
+    def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
+        return self._powers(scene, self.touching(scene), 0.0, forces[0])
+
+    # -- the automaton -----------------------------------------------------------------------------------------------
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {self.name: self.touching(scene).indentation}
 
-    def start(self, scene: Scene) -> Own:
-        # At the surface and not leaving it: closed from the start, because a guard that starts at zero does not fire.
+    def refuses(self, scene: Scene) -> str | None:
         k = self.touching(scene)
-        closed = (k.indentation >= -AT_SURFACE * (1.0 + jnp.abs(k.rate))) & (k.rate >= 0.0)
-        memory = self.normal.touch(jnp.where(closed, k.rate, 1.0))
-        return Own(jnp.where(closed, OPEN + 1, OPEN), tuple(jnp.asarray(m, dtype=float) for m in memory), ())
+        closed = bool(self._closed(k))
+        return self.normal.refuses(k.rate) if closed else None
 
-    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        k, push, drag = self.forces(scene, own)
-        self.pair.push(scene, load, k, push, drag)
-        return Flow(powers=(-push * k.rate, drag * k.sliding))
+    def _closed(self, k: Touching) -> Any:
+        """At the surface and not leaving it: closed from the start, as a guard that starts at zero does not fire."""
+        return (k.indentation >= -AT_SURFACE * (1.0 + jnp.abs(k.rate))) & (k.rate >= 0.0)
+
+    def start(self, scene: Scene) -> Own:
+        k = self.touching(scene)
+        closed = self._closed(k)
+        memory = self.normal.touch(jnp.where(closed, k.rate, 1.0))
+        phase = jnp.where(closed, self._phase(0, mode_of(k.sliding)), OPEN)
+        states = (jnp.zeros_like(k.indentation),) * len(self.states)
+        return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
+
+    def settle(self, scene: Scene, own: Own) -> Own:
+        if self._dry is None:
+            return own
+        mode = self._mode_after(scene, own, self._law(own.phase), own.memory, jnp.asarray(False))
+        return own._replace(phase=jnp.where(own.phase == OPEN, OPEN, self._phase(self._law(own.phase), mode)))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         k = self.touching(scene)
-        is_open, law = own.phase == OPEN, own.phase - 1
+        is_open, law = own.phase == OPEN, self._law(own.phase)
+        surface = self.normal.surface(own.memory, self.pair.place(scene, k))
         inner = self.normal.guard(law, own.memory, k.indentation, k.rate)
         release = self.normal.release(law, own.memory, k.indentation)
         return (
-            jnp.where(is_open, k.indentation, NEVER),
-            *(jnp.where(is_open, NEVER, g) for g in inner),
-            jnp.where(is_open, NEVER, release),
+            jnp.where(is_open, k.indentation - surface, NEVER),
+            *(jnp.where(is_open, NEVER, g) for g in (*inner, release, *self._friction_guards(scene, own, k))),
         )
+
+    def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Any, ...]:
+        """Slip to either side, when the limit is used up or another automaton's blow set it sliding; stop."""
+        dry = self._dry
+        if dry is None:
+            return ()
+        mode = self._mode(own.phase)
+        (held,), _ = scene.reactions(self, own)
+        most = dry.limit * self.normal.force(self._law(own.phase), own.memory, k.indentation, k.rate)
+        jolt = jnp.maximum(2.0 * dry.stops_at, 1e3 * SLOW)
+        slips = [jnp.maximum(-way * held - most - NO_PULL, way * k.sliding - jolt) for way in (1.0, -1.0)]
+        stop = dry.stops_at - sense(mode) * k.sliding
+        return (*(jnp.where(mode == STICKING, g, NEVER) for g in slips), jnp.where(mode == STICKING, NEVER, stop))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         k = self.touching(scene)
-        touch, inner, release = fired[0], fired[1:-1], fired[-1]
-        phase, memory = self.normal.jump(inner, own.phase - 1, own.memory, k.indentation)
-        first = self.normal.touch(k.rate)
-        phase = jnp.where(touch, 1, jnp.where(release, OPEN, phase + 1))
+        inside = 1 + len(self.normal.exits)
+        touch, inner, release, rubbed = fired[0], fired[1:inside], fired[inside], fired[inside + 1 :]
+        law, memory = self.normal.jump(inner, self._law(own.phase), own.memory, k.indentation)
+        met, first = self.normal.meet(k.rate, own.memory, self.pair.place(scene, k))
+        law = jnp.where(touch, met, law)
         memory = tuple(jnp.where(touch, f, m) for f, m in zip(first, memory, strict=True))
-        return Landing(phase, memory, own.states)
+        phase = self._phase(law, self._rubbed(scene, own, law, memory, touch, rubbed) if self._dry else 0)
+        states = tuple(jnp.where(touch, 0.0, z) for z in own.states)
+        return Landing(jnp.where(release, OPEN, phase), memory, states)
+
+    def _rubbed(self, scene: Scene, own: Own, law: Any, memory: Any, touch: Any, rubbed: Any) -> Any:
+        """Mode of dry friction after an event."""
+        right, left, stop = rubbed
+        settled = self._mode_after(scene, own, law, memory, stop)
+        mode = jnp.where(right, RIGHT, jnp.where(left, LEFT, self._mode(own.phase)))
+        return jnp.where(touch | stop, settled, mode)
+
+    def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> Any:
+        """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
+
+        At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later:
+        a normal force larger by `ahead` asks for ahead w_tn/w_tt less.
+        """
+        dry = self._dry
+        assert dry is not None
+        r = rows_of(self.pair, scene)
+        k = r.touch
+        sticking = Own(self._phase(law, STICKING), memory, own.states)
+        (held,), ((w_tt,),) = scene.reactions(self, sticking)
+        w_tn = dot(r.tangential, scene.motion(scene.v).solve(r.normal))
+        push = self.normal.force(law, memory, k.indentation, k.rate)
+        ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e-12
+        held = held - ahead * w_tn / w_tt
+        driven = jnp.where(jnp.abs(held) <= dry.limit * (push + ahead), STICKING, mode_of(-held))
+        return jnp.where(stopped | (jnp.abs(k.sliding) < SLOW), driven, mode_of(k.sliding))

@@ -1,4 +1,4 @@
-"""Materials, and the contact modulus of two of them."""
+"""Materials, and the contact stiffness of two of them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,20 @@ class Material(eqx.Module):
         errors.number("Material", "poisson_ratio", self.poisson_ratio, above=-1.0)
         ratio = errors.known(self.poisson_ratio)
         if ratio is not None and ratio > 0.5:
-            raise errors.CaromError(f"poisson_ratio of Material is {float(ratio):g}; it must be at most 0.5")
+            raise errors.CaromError(
+                f"poisson_ratio of Material is {float(ratio):g}; it must lie in (-1, 0.5]; 0.5 is incompressible"
+            )
         if self.yield_strength is not None:
             errors.number("Material", "yield_strength", self.yield_strength, above=0.0)
+
+
+def check_material(owner: str, field: str, value: Any) -> None:
+    """Refuse anything but a material."""
+    if not isinstance(value, Material):
+        raise errors.CaromError(
+            f"{field} material of {owner} is a {type(value).__name__}; it must be a carom.Material, such as "
+            "carom.Material(210e9, 0.29)"
+        )
 
 
 def reduced_modulus(a: Material, b: Material) -> Any:
@@ -35,6 +46,16 @@ def reduced_modulus(a: Material, b: Material) -> Any:
     return 1.0 / ((1.0 - a.poisson_ratio**2) / a.youngs_modulus + (1.0 - b.poisson_ratio**2) / b.youngs_modulus)
 
 
-def hertz_stiffness(a: Material, b: Material, radius: Any) -> Any:
-    """K of F = K d^1.5 for a sphere of that radius on a flat [N/m^1.5]."""
-    return 4.0 / 3.0 * reduced_modulus(a, b) * radius**0.5
+def reduced_radius(radius: Any, other: Any = None) -> Any:
+    """1/R = 1/R_1 + 1/R_2 [m]; without a second radius the other body is flat."""
+    return radius if other is None else radius * other / (radius + other)
+
+
+def hertz_stiffness(a: Any, b: Any, radius: Any, other_radius: Any = None) -> Any:
+    """K of F = K d^1.5 for a sphere on a flat, or on a sphere of `other_radius` [N/m^1.5]: (4/3) E sqrt(R)."""
+    check_material("hertz_stiffness", "first", a)
+    check_material("hertz_stiffness", "second", b)
+    errors.number("hertz_stiffness", "radius", radius, above=0.0)
+    if other_radius is not None:
+        errors.number("hertz_stiffness", "other_radius", other_radius, above=0.0)
+    return 4.0 / 3.0 * reduced_modulus(a, b) * reduced_radius(radius, other_radius) ** 0.5

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 
 from ..mechanism import Mechanism
+from .reaction import Row
 from .scene import Load, Scene
 
 NEVER = -1.0  # a guard of an exit that the present phase does not have
@@ -40,12 +41,16 @@ class Own(NamedTuple):
 
 
 class Landing(NamedTuple):
-    """What a jump leaves behind; `velocity` is None for automata that never change it."""
+    """What a jump leaves behind; `velocity` is None for automata that never change it.
+
+    `driven` [J] is what surfaces with prescribed motion did in a blow: it enters the last channel, the rest the first.
+    """
 
     phase: Any
     memory: tuple[Any, ...]
     states: tuple[Any, ...]
     velocity: Any = None
+    driven: Any = None
 
 
 class AbstractAutomaton(eqx.Module):
@@ -89,13 +94,21 @@ class AbstractAutomaton(eqx.Module):
         return False
 
     @property
-    def constrains(self) -> bool:
-        """Does it change accelerations through constraint forces (see `react`)? At most one automaton may."""
-        return False
+    def row_count(self) -> int:
+        """How many rows `rows` returns: relative velocities that it may hold (see reaction.py)."""
+        return 0
 
-    def react(self, scene: Scene, own: Own, motion: Any) -> Any:
-        """Accelerations with its constraint forces, from the motion without them."""
-        raise NotImplementedError
+    def rows(self, scene: Scene, own: Own) -> list[Row]:
+        """What it holds in its present phase; rows of other phases are there but not active."""
+        return []
+
+    def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
+        """Powers of its reactions, by channel, to be added to those of `force`."""
+        return (0.0,) * len(self.channels)
+
+    def fails(self, phase: Any) -> Any:
+        """Is this a phase in which no motion is possible, or more than one? The run ends there."""
+        return False
 
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that this automaton cannot serve."""
@@ -104,9 +117,17 @@ class AbstractAutomaton(eqx.Module):
         """By how much [m] each of its contacts is inside a surface; a run must not start so."""
         return {}
 
+    def refuses(self, scene: Scene) -> str | None:
+        """Why a run cannot start from here; None if it can."""
+        return None
+
     @abc.abstractmethod
     def start(self, scene: Scene) -> Own:
         """Phase, memory and states at the beginning."""
+
+    def settle(self, scene: Scene, own: Own) -> Own:
+        """A second look at the beginning, when the phases of all automata are known."""
+        return own
 
     @abc.abstractmethod
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:

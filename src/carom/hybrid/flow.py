@@ -9,12 +9,14 @@ import jax.numpy as jnp
 
 from ..dynamics import explicit, linear
 from ..dynamics.motion import EXPLICIT_UP_TO, formalism_of
+from .automaton import AbstractAutomaton, Own
+from .reaction import Row, react
 from .scene import Load, Scene, State, merge
 from .world import World, any_striking, owns, scene_of
 
 
 class Motion(NamedTuple):
-    """The motion without rigid contacts, and the means to change it: `solve` applies the inverse mass matrix."""
+    """The motion without reactions, and the means to change it: `solve` applies the inverse mass matrix."""
 
     free: Any  # accelerations
     solve: Callable[[list[Any]], list[Any]] | None
@@ -23,7 +25,7 @@ class Motion(NamedTuple):
 
 
 def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Motion:
-    """Accelerations under everything but rigid contacts."""
+    """Accelerations under everything but reactions."""
     scene = scene_of(world, t, y, phases)
     load = Load(world.mechanism)
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
@@ -49,20 +51,57 @@ def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Mot
 def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> State:
     """d/dt of the whole state in the given phases."""
     motion = free_motion(world, t, y, phases, memory)
-    acceleration = motion.free
-    scene = scene_with_motion(world, t, y, phases, memory)
-    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
-        if automaton.constrains:
-            acceleration = automaton.react(scene, own, motion)
-    work = tuple(jnp.asarray(p, dtype=float) for p in motion.powers) if y.work else ()
+    acceleration, powers = motion.free, list(motion.powers)
+    if world.row_count:
+        scene = scene_of(world, t, y, phases)
+        each = owns(y, phases, memory)
+        found = react(_rows(world, scene, each), motion.free, _inverse(motion))
+        acceleration = found.acceleration
+        if y.work:
+            powers = _with_shares(world, scene, each, found.forces, powers)
+    work = tuple(jnp.asarray(p, dtype=float) for p in powers) if y.work else ()
     return State(q=y.v, v=acceleration, extra=motion.rates, work=work)
 
 
 def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Scene:
-    """A scene in which rigid contacts can ask how the world would move at other velocities."""
+    """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase."""
     scene = scene_of(world, t, y, phases)
     scene.motion = lambda v: free_motion(world, t, y._replace(v=v), phases, memory)
+    each = owns(y, phases, memory)
+
+    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]]]:
+        """Reactions of this automaton's rows, and its block of W, if it were so."""
+        i = next(k for k, a in enumerate(world.automata) if a.name == automaton.name)
+        mixed = [*each[:i], own, *each[i + 1 :]]
+        motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
+        found = react(_rows(world, scene, mixed), motion.free, _inverse(motion))
+        first = sum(a.row_count for a in world.automata[:i])
+        mine = range(first, first + automaton.row_count)
+        return [found.forces[k] for k in mine], [[found.weights[j][k] for k in mine] for j in mine]
+
+    scene.reactions = reactions
     return scene
+
+
+def _inverse(motion: Motion) -> Callable[[list[Any]], list[Any]]:
+    assert motion.solve is not None  # _accelerations keeps the factors where there are rows
+    return motion.solve
+
+
+def _rows(world: World, scene: Scene, each: list[Own]) -> list[Row]:
+    return [row for a, own in zip(world.automata, each, strict=True) for row in a.rows(scene, own)]
+
+
+def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any], powers: list[Any]) -> list[Any]:
+    """Powers with those of the reactions added, each to its automaton's channels."""
+    out, row, channel = list(powers), 0, 0
+    for automaton, own in zip(world.automata, each, strict=True):
+        if automaton.row_count:
+            added = automaton.shares(scene, own, forces[row : row + automaton.row_count])
+            for k, power in enumerate(added):
+                out[channel + k] = out[channel + k] + power
+        row, channel = row + automaton.row_count, channel + len(automaton.channels)
+    return out
 
 
 def _joints(scene: Scene, load: Load) -> Any:
@@ -79,8 +118,7 @@ def _joints(scene: Scene, load: Load) -> Any:
 def _accelerations(world: World, y: State, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
     """Accelerations and, for small mechanisms, the inverse mass matrix as a function."""
     mechanism = world.mechanism
-    rigid = any(automaton.constrains for automaton in world.automata)
-    if isinstance(y.q, tuple) and (rigid or mechanism.topology.links <= EXPLICIT_UP_TO):
+    if isinstance(y.q, tuple) and (world.row_count or mechanism.topology.links <= EXPLICIT_UP_TO):
         lower, bias, weight = explicit.terms(mechanism, y.q, y.v, gravity)
         right = [load.entries[i] + weight[i] - bias[i] for i in range(mechanism.dof)]
         solve = linear.ldl_factor(lower)

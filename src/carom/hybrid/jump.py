@@ -45,6 +45,9 @@ def _serve_one(
         velocity = keep(new.velocity, y.v)
         if y.work:  # the energy that the blow took (negative) or gave
             gain = _kinetic(world, y.q, velocity) - _kinetic(world, y.q, y.v)
+            if new.driven is not None:
+                driven, last = jnp.where(hit, new.driven, 0.0), channel + len(automaton.channels) - 1
+                work, gain = _replace(work, last, work[last] + driven), gain - driven
             work = _replace(work, channel, work[channel] + gain)
     return State(y.q, velocity, extra, work), phases, memory
 

@@ -148,7 +148,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     def rhs(t: Any, y: State) -> State:
         return derivative(world, t, y, c.phases, c.memory)
 
-    y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span)
+    y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
     # The motion and the ledger are each held to the tolerance; neither dilutes the other's mean.
     tolerance = settings.rtol, settings.atol
     norm = error_norm((c.y.q, c.y.v, c.y.extra), (y.q, y.v, y.extra), (error.q, error.v, error.extra), *tolerance)
@@ -227,7 +227,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         rejected=c.rejected + (running & ~verdict.accept),
         events=c.events + hit,
     )
-    return new._replace(outcome=_outcome(settings, c, new, a, accept)), a, verdict
+    return new._replace(outcome=_outcome(world, settings, c, new, a, accept)), a, verdict
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:
@@ -301,12 +301,14 @@ def _restart(world: World, c: Carry, new: Carry, a: Attempt, accept: Any, hit: A
     return h, (flight, impact), jnp.where(turned, False, c.begun | full)
 
 
-def _outcome(settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any) -> Any:
+def _outcome(world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any) -> Any:
     smallest = 2.0 * time_resolution(c.t) * 1e-3
     stuck = ~accept & ~c.fresh & (new.h <= smallest)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
+    lost = _any([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
     code = c.outcome
     for when, what in (
+        (lost, outcome.NO_MOTION),
         (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
         (new.events >= settings.max_events, outcome.EVENT_LIMIT),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),

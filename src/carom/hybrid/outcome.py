@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-RUNNING, FINISHED, STEP_LIMIT, STEP_TOO_SMALL, NOT_FINITE, ZENO, EVENT_LIMIT = range(7)
+RUNNING, FINISHED, STEP_LIMIT, STEP_TOO_SMALL, NOT_FINITE, ZENO, EVENT_LIMIT, NO_MOTION = range(8)
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -14,6 +14,8 @@ WORDS = {
     ZENO: "more than 100 events at one instant; automata keep triggering each other, or rebounds become shorter "
     "without end: let slow ones settle, or use a compliant law",
     EVENT_LIMIT: "the number of events asked for was reached",
+    NO_MOTION: "rigid contacts with friction allow no motion here, or more than one (Painleve's paradox): "
+    "use a compliant law there, or less friction",
 }
 
 

@@ -58,7 +58,7 @@ class Rosenbrock:
     c: tuple[float, ...]
     d: tuple[float, ...]
 
-    def step(self, rhs: Rhs, t: Any, y: State, k0: State, h: Any) -> tuple[State, State, State]:
+    def step(self, rhs: Rhs, t: Any, y: State, k0: State, h: Any, heavy: bool = False) -> tuple[State, State, State]:
         """One step: the new state, the error estimate, the derivative at the end."""
         g = self.gamma * h
         solve, power_along, drift = _linearized(rhs, t, y, g)

@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Array
 
 from . import outcome
+from .flow import scene_with_motion
 from .loop import Carry, Settings, advance, begin
 from .scene import Scene, State, split
 from .world import World
@@ -50,10 +51,14 @@ def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
     zero = jnp.asarray(0.0)
     y = State(split(world.mechanism, q), split(world.mechanism, v), (), ())
     scene = Scene(world.mechanism, zero, y.q, y.v)
-    owns = [automaton.start(scene) for automaton in world.automata]
-    y = y._replace(extra=tuple(o.states for o in owns), work=(zero,) * len(world.channels) if ledger else ())
-    memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in owns)
-    return begin(world, zero, y, tuple(o.phase for o in owns), memory, jnp.asarray(h))
+    each = [automaton.start(scene) for automaton in world.automata]
+    for i, automaton in enumerate(world.automata):
+        now = y._replace(extra=tuple(o.states for o in each))
+        phases, memory = tuple(o.phase for o in each), tuple(o.memory for o in each)
+        each[i] = automaton.settle(scene_with_motion(world, zero, now, phases, memory), each[i])
+    y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
+    memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)
+    return begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
 
 
 def to_end(world: World, settings: Settings, carry: Carry, reverse_steps: int | None = None) -> Carry:

@@ -91,6 +91,8 @@ def _apply(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
         return list(np.moveaxis(inputs[0], params["axis"], 0)) if inputs[0].ndim > 1 else _apart(inputs[0])
     if name == "cond":
         return _branch(inputs[0][()].x, params["branches"], inputs[1:])
+    if name == "while":
+        return _loop(eqn, inputs)
     for key in ("jaxpr", "call_jaxpr", "fun_jaxpr"):  # jit, custom derivatives, ...: what they call, in line
         if key in params:
             inner = params[key]
@@ -159,6 +161,41 @@ def _branch(which: Any, branches: Any, inputs: list[Scalars]) -> list[Scalars]:
         out.append(_filled(var.aval.shape, chosen[at : at + var.aval.size]))
         at += var.aval.size
     return out
+
+
+def _loop(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
+    """A loop that every lane leaves when it is done; it ends with the last one."""
+    p = eqn.params
+    known, fixed = p["cond_nconsts"], p["body_nconsts"]
+    ask, do, carried = inputs[:known], inputs[known : known + fixed], inputs[known + fixed :]
+    shapes = [x.shape for x in carried]
+    types = [var.aval.dtype for var in p["body_jaxpr"].jaxpr.outvars for _ in range(var.aval.size)]
+    every = [cell.x for x in (*ask, *do, *carried) for cell in x.ravel()]
+    like = next((x for x in every if isinstance(x, jax.core.Tracer)), None)
+
+    def packed(flat: list[Any]) -> list[Scalars]:
+        out, at = [], 0
+        for shape in shapes:
+            size = int(np.prod(shape, dtype=int))
+            out.append(_filled(shape, flat[at : at + size]))
+            at += size
+        return out
+
+    def wants(flat: list[Any]) -> Any:
+        closed = p["cond_jaxpr"]
+        return _typed(_evaluate(closed.jaxpr, closed.consts, [*ask, *packed(flat)])[0][()].x, np.bool_, like)
+
+    def going(flat: list[Any]) -> Any:
+        return jnp.max(wants(flat).astype(jnp.int32)) > 0
+
+    def body(flat: list[Any]) -> list[Any]:
+        closed, on = p["body_jaxpr"], wants(flat)
+        results = _evaluate(closed.jaxpr, closed.consts, [*do, *packed(flat)])
+        new = [cell.x for result in results for cell in result.ravel()]
+        return [jnp.where(on, _typed(a, t, like), b) for a, b, t in zip(new, flat, types, strict=True)]
+
+    first = [_typed(cell.x, t, like) for cell, t in zip((c for x in carried for c in x.ravel()), types, strict=True)]
+    return packed(jax.lax.while_loop(going, body, first))
 
 
 # -- what changes shapes only ----------------------------------------------------------------------------------------

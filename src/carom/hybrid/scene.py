@@ -52,7 +52,8 @@ class Scene:
         self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
         self.phases = dict(zip(names, phases, strict=True))  # of all automata, by name
         self.top = mechanism.topology
-        self.motion: Any = None  # for rigid contacts: velocities -> the motion without them
+        self.motion: Any = None  # velocities -> the motion without reactions
+        self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
         self._frames: list[Frame] | None = None
 
     def angle(self, link: int) -> Any:

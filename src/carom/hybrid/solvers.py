@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import diffrax
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
 from .. import errors
 from .rosenbrock import RODAS5P
@@ -29,10 +30,13 @@ class Solver(Protocol):
     @property
     def order(self) -> int: ...
 
-    def step(self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any) -> tuple[Any, Any, Any]:
+    def step(
+        self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any, heavy: bool = False
+    ) -> tuple[Any, Any, Any]:
         """From y at t, where the derivative is k0, over h >= 0: new state, error estimate, derivative at the end.
 
-        The error estimate is of order h^order. A step of length zero returns y, zero, and the derivative, whatever k0.
+        `heavy` says that the right-hand side is long code. The error estimate is of order h^order. A step of length
+        zero returns y, zero, and the derivative, whatever k0.
         """
 
 
@@ -45,9 +49,14 @@ class RungeKutta:
     a: tuple[tuple[float, ...], ...]  # row i: weights of stages 0..i for stage i + 1
     error: tuple[float, ...]
     c: tuple[float, ...]
+    unrolled: bool = False  # also for heavy right-hand sides: a GPU kernel holds no inner loop over buffers
 
-    def step(self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any) -> tuple[Any, Any, Any]:
+    def step(
+        self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any, heavy: bool = False
+    ) -> tuple[Any, Any, Any]:
         """One step: the new state, the error estimate, the derivative at the end."""
+        if heavy and not self.unrolled:
+            return self._looped(rhs, t, y, k0, h)
         ks = [k0]
         new = y
         for row, c in zip(self.a, self.c, strict=True):
@@ -55,6 +64,23 @@ class RungeKutta:
             ks.append(rhs(t + c * h, new))
         zero = jax.tree.map(jnp.zeros_like, y)
         return new, _add_scaled(zero, list(zip(self.error, ks, strict=True)), h), ks[-1]
+
+    def _looped(self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any) -> tuple[Any, Any, Any]:
+        """The same with the stages in a loop, so that the right-hand side is compiled once and not once per stage."""
+        stages = len(self.c)
+        weights = jnp.asarray([[*row, *[0.0] * (stages - len(row))] for row in self.a])
+        nodes = jnp.asarray(self.c)
+        start, shaped = ravel_pytree(y)
+        ks = jnp.zeros((stages + 1, start.size)).at[0].set(ravel_pytree(k0)[0])
+
+        def stage(i: Any, s: Any) -> Any:
+            ks, _ = s
+            new = start + h * jnp.sum(weights[i][:, None] * ks[:stages], axis=0)
+            return ks.at[i + 1].set(ravel_pytree(rhs(t + nodes[i] * h, shaped(new)))[0]), new
+
+        ks, new = jax.lax.fori_loop(0, stages, stage, (ks, start))
+        error = h * jnp.sum(jnp.asarray(self.error)[:, None] * ks, axis=0)
+        return shaped(new), shaped(error), shaped(ks[-1])
 
 
 def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Any) -> Any:

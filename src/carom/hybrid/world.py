@@ -12,16 +12,18 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
-from ..mechanism import Mechanism
+from ..mechanism import Mechanism, walk
 from .automaton import AbstractAutomaton, Own
 from .scene import Scene, State
+
+HEAVY = 8.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
 
 
 class World(eqx.Module):
     """Everything that is simulated together.
 
     - `mechanism`: one mechanism (use `carom.side_by_side` for several)
-    - `contacts`, `control`: automata, or lists of them
+    - `contacts`, `control`, `elements` (springs): automata, or lists of them
     - `gravity`: g [m/s^2] downwards, or a vector
     - `pause_in_impact`: neglect control and weight while a compliant impact lasts, as the arm paper's equation (7) does
     """
@@ -36,6 +38,7 @@ class World(eqx.Module):
         mechanism: Mechanism,
         contacts: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
+        elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         gravity: Any = STANDARD_GRAVITY,
         pause_in_impact: bool = False,
     ) -> None:
@@ -45,9 +48,14 @@ class World(eqx.Module):
                 "put several side by side with carom.side_by_side(a=..., b=...)"
             )
         self.mechanism = mechanism
-        self.automata = (*_listed("contacts", contacts), *_listed("control", control))
+        self.automata = (*_listed("contacts", contacts), *_listed("control", control), *_listed("elements", elements))
         self.gravity = gravity_vector(gravity)
         self.pause_in_impact = pause_in_impact
+        if self.row_count and not walk.small(mechanism.topology):
+            raise errors.CaromError(
+                f"a rigid or sticking contact on a mechanism of {mechanism.topology.links} links; this version serves "
+                f"at most {walk.UNROLL}; use a compliant law with smooth friction instead"
+            )
         names = [a.name for a in self.automata]
         for name in names:
             if names.count(name) > 1:
@@ -64,6 +72,17 @@ class World(eqx.Module):
     def events(self) -> tuple[tuple[int, int], ...]:
         """(automaton, exit) of every guard, in the order in which simultaneous events are served."""
         return tuple((i, e) for i, a in enumerate(self.automata) for e in range(len(a.exits)))
+
+    @property
+    def row_count(self) -> int:
+        """How many relative velocities may be held by reactions."""
+        return sum(a.row_count for a in self.automata)
+
+    @property
+    def heavy(self) -> bool:
+        """Is its right-hand side long code, so that compiling it for every stage of a solver would take long?"""
+        weight = self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count
+        return weight > HEAVY
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])

@@ -1,4 +1,4 @@
-"""Impacts of compliant contacts: from touch to release, with what happened in between."""
+"""Impacts: of compliant contacts from touch to release, of rigid ones at an instant."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contact import Contact
+from ..contact import AbstractPair, Contact, RigidContact, RigidContacts
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
+from ..hybrid.flow import scene_with_motion
 from ..hybrid.run import executable
-from ..hybrid.scene import Scene, split
+from ..hybrid.scene import Scene, State, split
 from ..hybrid.world import World
+from ..mechanism import Mechanism
 
 if TYPE_CHECKING:
     from .result import Result
@@ -70,7 +72,38 @@ def find(result: Result) -> list[Impact]:
                 elif event.automaton == automaton.name and event.exit == "release" and opened is not None:
                     found.append(_impact(result, i, automaton, opened, event))
                     opened = None
+        elif isinstance(automaton, RigidContacts):
+            found += [
+                _blow(result, c, e) for c in automaton.contacts for e in result.events if _struck(automaton, c, e)
+            ]
     return sorted(found, key=lambda impact: impact.t_start)
+
+
+def _struck(automaton: RigidContacts, contact: RigidContact, event: Any) -> bool:
+    return event.automaton == automaton.name and event.exit == f"strike {contact.name}"
+
+
+def _blow(result: Result, contact: RigidContact, event: Any) -> Impact:
+    """An impact in no time: its force is infinite, its impulse is not."""
+    world, m = result.world, result.world.mechanism
+    after = dataclasses.replace(event, q=event.q_after, v=event.v_after)
+    first, last = _kinematics(world, contact.pair, event), _kinematics(world, contact.pair, after)
+    return Impact(
+        contact=contact.name,
+        t_start=event.t,
+        t_end=event.t,
+        normal_velocity_before=-first[0],
+        normal_velocity_after=-last[0],
+        tangential_velocity_before=first[1],
+        tangential_velocity_after=last[1],
+        max_indentation=0.0,
+        residual_indentation=0.0,
+        max_normal_force=float("inf"),
+        normal_impulse=event.memory[f"last impulse {contact.name}"],
+        tangential_impulse=event.memory.get(f"last friction impulse {contact.name}", 0.0),
+        kinetic_energy_by_link_before=_by_link(m, event.q, event.v),
+        kinetic_energy_by_link_after=_by_link(m, event.q_after, event.v_after),
+    )
 
 
 def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) -> Impact:
@@ -78,7 +111,7 @@ def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) 
     times = np.linspace(touch.t, release.t, SAMPLES)
     inner = times[1:-1]  # the ends belong to the events, where the phase is the one before or after
     depth, force, drag = _sampled(result, i, contact, inner)
-    first, last = _kinematics(world, contact, touch), _kinematics(world, contact, release)
+    first, last = _kinematics(world, contact.pair, touch), _kinematics(world, contact.pair, release)
     weights = np.full(len(inner), times[1] - times[0])
     return Impact(
         contact=contact.name,
@@ -93,8 +126,8 @@ def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) 
         max_normal_force=_refined_peak(force),
         normal_impulse=float(np.sum(weights * force)),
         tangential_impulse=float(np.sum(weights * drag)),
-        kinetic_energy_by_link_before=_by_link(world, touch),
-        kinetic_energy_by_link_after=_by_link(world, release),
+        kinetic_energy_by_link_before=_by_link(world.mechanism, touch.q, touch.v),
+        kinetic_energy_by_link_after=_by_link(world.mechanism, release.q, release.v),
     )
 
 
@@ -110,27 +143,34 @@ def _refined_peak(values: np.ndarray) -> float:
 
 def _sampled(result: Result, i: int, contact: Contact, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indentation, normal force and friction force at the given times."""
-    states = result.at(times)
-    own = Own(states.phases[i], states.memory[i], ())
-    args = (result.world, contact, states.q, states.v, own)
-    depth, push, drag = executable(_forces, (), *args)(*args)
+    args = (result.world, result.at(times))
+    depth, push, drag = executable(_forces, (i,), *args)(*args)
     return np.asarray(depth), np.asarray(push), np.asarray(drag)
 
 
-def _forces(world: World, contact: Contact, q: Any, v: Any, own: Own) -> Any:
-    def one(q: Any, v: Any, own: Own) -> Any:
-        k, push, drag = contact.forces(Scene(world.mechanism, jnp.asarray(0.0), q, v), own)
+def _forces(i: int, world: World, states: Any) -> Any:
+    """Indentation and forces of contact i at every one of the states."""
+    contact = world.automata[i]
+    assert isinstance(contact, Contact)
+
+    def one(s: Any) -> Any:
+        y = State(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
+        scene = scene_with_motion(world, s.t, y, s.phases, s.memory)
+        own = Own(s.phases[i], s.memory[i], s.extra[i])
+        k, push, drag, _ = contact.forces(scene, own)
+        if contact.row_count:  # what holds it while it sticks
+            drag = drag + scene.reactions(contact, own)[0][0]
         return k.indentation, push, drag
 
-    return jax.vmap(one)(q, v, own)
+    return jax.vmap(one)(states)
 
 
-def _kinematics(world: World, contact: Contact, event: Any) -> tuple[float, float, float]:
+def _kinematics(world: World, pair: AbstractPair, event: Any) -> tuple[float, float, float]:
     m = world.mechanism
-    k = contact.touching(Scene(m, jnp.asarray(event.t), split(m, jnp.asarray(event.q)), split(m, jnp.asarray(event.v))))
+    k = pair.touching(Scene(m, jnp.asarray(event.t), split(m, jnp.asarray(event.q)), split(m, jnp.asarray(event.v))))
     return float(k.rate), float(k.sliding), float(k.indentation)
 
 
-def _by_link(world: World, event: Any) -> tuple[float, ...]:
-    energies = kinetic_energy_by_link(world.mechanism, jnp.asarray(event.q), jnp.asarray(event.v))
+def _by_link(mechanism: Mechanism, q: Any, v: Any) -> tuple[float, ...]:
+    energies = kinetic_energy_by_link(mechanism, jnp.asarray(q), jnp.asarray(v))
     return tuple(float(e) for e in energies)

@@ -177,7 +177,7 @@ class Result:
 
     @cached_property
     def impacts(self) -> list[impacts_of.Impact]:
-        """Every impact of the compliant contacts, from touch to release."""
+        """Every impact: of compliant contacts from touch to release, of rigid ones at an instant."""
         return impacts_of.find(self)
 
     # -- energy --------------------------------------------------------------------------------------------------------
@@ -193,6 +193,27 @@ class Result:
         ]
         named = dict(zip(self.world.channels, works, strict=True))
         return Ledger(self.t, np.asarray(kinetic), np.asarray(potential), named)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What a user should know about this run: blows that created energy."""
+        out: list[str] = []
+        if not self.final.y.work:
+            return out
+        channel = 0
+        for automaton in self.world.automata:
+            if automaton.impulsive and len(self.marks.t):
+                gain = np.asarray(self.marks.after.work[channel]) - np.asarray(self.marks.before.work[channel])
+                worst = int(np.argmax(gain))
+                created = gain > 1e-9 * self.energy.in_play
+                if created[worst]:
+                    out.append(
+                        f"a blow of '{automaton.name}' at t = {float(self.marks.t[worst]):.9g} s created "
+                        f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
+                        "with friction, or different restitutions at one instant, can do that; use Stronge or Poisson"
+                    )
+            channel += len(automaton.channels)
+        return out
 
     @cached_property
     def momentum(self) -> MomentumRecord:
@@ -241,7 +262,7 @@ def _dense(settings: Settings, world: World, begin: StepRow, times: Any) -> Stat
         def rhs(t: Any, y: State) -> State:
             return derivative(world, t, y, phases, row.memory)
 
-        y = settings.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t)[0]
+        y = settings.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)[0]
         return States(t, merge(y.q), merge(y.v), y.extra, y.work, phases, row.memory)
 
     return jax.vmap(one)(begin, times)

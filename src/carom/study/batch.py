@@ -7,6 +7,7 @@ lanes inside each operation would cost more than it saves.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from ..hybrid import outcome
 from ..hybrid.kernel import in_registers
 from ..hybrid.loop import Carry, Settings, settings_of
 from ..hybrid.run import executable, start, to_end, together
+from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
@@ -143,8 +145,11 @@ def _one_kernel(make: Any, how: Any, numbers: Any, parameters: Any, given: Any) 
 
 
 def _numbers(settings: Settings) -> tuple[Any, ...]:
+    solver = settings.solver
+    if isinstance(solver, RungeKutta):
+        solver = dataclasses.replace(solver, unrolled=True)
     return (
-        settings.solver,
+        solver,
         float(settings.rtol),
         float(settings.atol),
         float(settings.until),

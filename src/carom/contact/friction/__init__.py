@@ -1,6 +1,13 @@
-"""Friction laws without a state of their own, one per file."""
+"""Friction laws, one per file."""
 
 from .ambrosio import Ambrosio as Ambrosio
+from .bengisu_akay import BengisuAkay as BengisuAkay
+from .coulomb import Coulomb as Coulomb
+from .dahl import Dahl as Dahl
+from .dry import AbstractDry as AbstractDry
+from .karnopp import Karnopp as Karnopp
 from .law import AbstractFriction as AbstractFriction
 from .law import Frictionless as Frictionless
+from .lugre import LuGre as LuGre
 from .smooth_coulomb import SmoothCoulomb as SmoothCoulomb
+from .stribeck import Stribeck as Stribeck

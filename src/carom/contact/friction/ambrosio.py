@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ..card import Card
 from .law import AbstractFriction
 
 
@@ -19,6 +20,14 @@ class Ambrosio(AbstractFriction):
     mu: Any
     slow: Any
     fast: Any
+
+    card = Card(
+        "ambrosio",
+        "F_t = -mu F_n clip((|v| - v0)/(v1 - v0), 0, 1) sgn(v)",
+        (("mu", "coefficient, >= 0"), ("slow", "v0 [m/s], >= 0"), ("fast", "v1 [m/s], > v0")),
+        "Ambrosio 2003; the elastic-chain paper's law, whose printed sign is reversed",
+        "To reproduce that paper. Below v0 there is no friction at all.",
+    )
 
     def __check_init__(self) -> None:
         errors.number("Ambrosio", "mu", self.mu, least=0.0)

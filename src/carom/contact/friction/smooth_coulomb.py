@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ..card import Card
 from .law import AbstractFriction
 
 
@@ -18,6 +19,14 @@ class SmoothCoulomb(AbstractFriction):
 
     mu: Any
     speed: Any
+
+    card = Card(
+        "smooth-coulomb",
+        "F_t = -mu F_n tanh(v / v_d)",
+        (("mu", "coefficient, >= 0"), ("speed", "v_d [m/s], > 0")),
+        "the arm paper's law, whose equation (14) has one sign too many",
+        "Short blows, batches on a GPU, gradients: cheap and smooth. It creeps at rest; use Coulomb to hold.",
+    )
 
     def __check_init__(self) -> None:
         errors.number("SmoothCoulomb", "mu", self.mu, least=0.0)

@@ -1,7 +1,16 @@
 """Compliant normal laws, one per file."""
 
+from .carvalho_martins import CarvalhoMartins as CarvalhoMartins
+from .family import AbstractHuntCrossley as AbstractHuntCrossley
+from .flores import Flores as Flores
+from .gharib_hurmuzlu import GharibHurmuzlu as GharibHurmuzlu
+from .gonthier import Gonthier as Gonthier
+from .herbert_mcwhannell import HerbertMcWhannell as HerbertMcWhannell
 from .hertz import Hertz as Hertz
 from .hooke import Hooke as Hooke
+from .hu_guo import HuGuo as HuGuo
 from .hunt_crossley import HuntCrossley as HuntCrossley
 from .jackson_green import JacksonGreen as JacksonGreen
+from .lankarani_nikravesh import LankaraniNikravesh as LankaraniNikravesh
 from .law import AbstractNormalLaw as AbstractNormalLaw
+from .lee_wang import LeeWang as LeeWang

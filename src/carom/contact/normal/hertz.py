@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ... import errors
+from ..card import Card
+from ..material import hertz_stiffness
 from ..power import three_halves
 from .law import AbstractNormalLaw
 
@@ -12,13 +14,26 @@ from .law import AbstractNormalLaw
 class Hertz(AbstractNormalLaw):
     """F = K d^1.5, without loss. Hertz 1881.
 
-    - `stiffness` K [N/m^1.5] > 0; `carom.hertz_stiffness(a, b, radius)` computes it from two materials
+    - `stiffness` K [N/m^1.5] > 0; `Hertz.of(steel, rubber, radius=0.01)` computes it from two materials
     """
+
+    card: ClassVar[Card] = Card(
+        name="hertz",
+        formula="F = K d^1.5",
+        parameters=(("stiffness", "K [N/m^1.5] > 0; Hertz.of(a, b, radius=...) takes it from two materials"),),
+        source="Hertz 1881, Journal fuer die reine und angewandte Mathematik 92, 156-171",
+        choose="smooth elastic solids and slow blows, where nothing is lost; and as the base of comparison",
+    )
 
     stiffness: Any
 
     def __check_init__(self) -> None:
         errors.number("Hertz", "stiffness", self.stiffness, above=0.0)
+
+    @classmethod
+    def of(cls, first: Any, second: Any, radius: Any, other_radius: Any = None) -> Hertz:
+        """Sphere of `radius` [m] on a flat, or on a sphere of `other_radius` [m]."""
+        return cls(hertz_stiffness(first, second, radius, other_radius))
 
     def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
         return self.stiffness * three_halves(d)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
 from ... import errors
+from ..card import Card
 from .law import AbstractNormalLaw
 
 
 class Hooke(AbstractNormalLaw):
-    """F = max(k d + c d', 0): the simplest law; its force jumps at touch-down when damped.
+    """F = max(k d + c d', 0): spring and damper side by side (Kelvin and Voigt).
+
+    The force jumps to c v0 at touch-down, and is cut off before the indentation is back at zero, where it would pull.
+    Its restitution depends on the damping ratio c / (2 sqrt(k m)) alone, so on the mass, and not on the speed.
 
     - `stiffness` k [N/m] > 0, `damping` c [N s/m] >= 0
     """
+
+    card: ClassVar[Card] = Card(
+        name="hooke",
+        formula="F = max(k d + c d', 0)",
+        parameters=(("stiffness", "k [N/m] > 0"), ("damping", "c [N s/m] >= 0, 0 by default")),
+        source="linear spring and dashpot in parallel (Kelvin and Voigt)",
+        choose="flat faces, rubber mounts, bodies that rest on a floor; not where the force at touch-down matters: it "
+        "starts with a jump",
+    )
 
     stiffness: Any
     damping: Any = 0.0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import brentq
 
 from ... import errors
 from ...hybrid.automaton import NEVER
-from ..material import Material, reduced_modulus
+from ..card import Card
+from ..material import check_material, reduced_modulus
 from ..power import three_halves
 from .law import AbstractNormalLaw
 
@@ -30,14 +34,39 @@ class JacksonGreen(AbstractNormalLaw):
 
     - `first`, `second`: materials, at least one with a yield strength (the weaker one yields)
     - `radius` R [m] > 0: reduced radius, 1/R = 1/R_1 + 1/R_2
+    - `dents`: the second body remembers its last dent. A blow that falls within it, nearer to its centre than the
+      contact radius a at d_m, meets the surface at d_r and loads along the unloading curve, up to d_m elastically;
+      beyond it yields on and deepens the dent. A blow elsewhere finds the surface as new, and leaves a dent of its own
+      if it yields. One dent is remembered, with a flat bottom: a body that slides out of it meets a step of d_r.
     """
 
-    first: Material
-    second: Material
+    card: ClassVar[Card] = Card(
+        name="jackson-green",
+        formula="elastic F = (4/3) E sqrt(R) d^1.5 until 1.9 d_c; plastic F = P_c {exp(-r^(5/12)/4) r^1.5 + "
+        "(4 H/(C S_y)) [1 - exp(-r^(5/9)/25)] r}, r = d/d_c; back F = (4/3) E sqrt(R_r) (d - d_r)^1.5 until d_r",
+        parameters=(
+            ("first", "Material of one body"),
+            ("second", "Material of the other; at least one of the two with a yield strength"),
+            ("radius", "R [m] > 0, 1/R = 1/R_1 + 1/R_2"),
+            ("dents", "True: a second blow into a dent meets the hardened dent; False by default: ever new surface"),
+        ),
+        source="Jackson and Green 2005, Journal of Tribology 127, 343-354; Jackson, Green and Marghitu 2010, Nonlinear "
+        "Dynamics 60, 217-229",
+        choose="metals struck hard enough to yield: restitution falls with speed by itself, from material data alone, "
+        "and a dent stays; nothing is lost below the yield speed",
+    )
+
+    first: Any
+    second: Any
     radius: Any
+    dents: Any = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
+        check_material("JacksonGreen", "first", self.first)
+        check_material("JacksonGreen", "second", self.second)
         errors.number("JacksonGreen", "radius", self.radius, above=0.0)
+        if not isinstance(self.dents, bool):
+            raise errors.CaromError(f"dents of JacksonGreen is {self.dents!r}; it must be True or False")
         if self.first.yield_strength is None and self.second.yield_strength is None:
             raise errors.CaromError(
                 "yield_strength is missing in both materials of JacksonGreen; it is what makes the contact plastic; "
@@ -54,7 +83,8 @@ class JacksonGreen(AbstractNormalLaw):
 
     @property
     def memory(self) -> tuple[str, ...]:
-        return ("largest indentation", "residual indentation", "residual radius")
+        dent = ("largest indentation", "residual indentation", "residual radius")
+        return (*dent, "dent x", "dent y", "blow x", "blow y") if self.dents else dent
 
     # -- constants of the pair ---------------------------------------------------------------------------------------
 
@@ -79,26 +109,38 @@ class JacksonGreen(AbstractNormalLaw):
         return modulus, hard, critical, load
 
     def _plastic(self, d: Any) -> Any:
-        modulus, hard, critical, load = self._constants()
+        _, hard, critical, load = self._constants()
         strength, _ = self._yielding()
         d = jnp.maximum(d, 1e-6 * critical)  # the logarithm below; never reached while this phase flows
         ratio = d / critical
         log = jnp.log(ratio)
-        exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
-        contact = jnp.sqrt(self.radius * d * jnp.exp(exponent * (log - jnp.log(1.9))))
+        contact = self._contact_radius(d)
         hardness = strength * (2.84 - 0.92 * (1.0 - jnp.cos(jnp.pi * contact / self.radius)))
         first = jnp.exp(-0.25 * jnp.exp(log * (5.0 / 12.0))) * ratio * jnp.sqrt(ratio)
         second = 4.0 * hardness / hard * (1.0 - jnp.exp(-0.04 * jnp.exp(log * (5.0 / 9.0)))) * ratio
         return load * (first + second)
 
+    def _contact_radius(self, d: Any) -> Any:
+        """a of the plastic phase [m]; d > 0."""
+        strength, _ = self._yielding()
+        modulus, _, critical, _ = self._constants()
+        exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
+        return jnp.sqrt(self.radius * d * jnp.exp(exponent * jnp.log(d / (1.9 * critical))))
+
+    def _dent(self, largest: Any) -> tuple[Any, Any]:
+        """d_r and R_r that an indentation d_m beyond yield leaves behind [m]."""
+        modulus, _, critical, _ = self._constants()
+        residual = 1.02 * largest * (1.0 - ((largest / critical + 5.9) / 6.9) ** -0.54)
+        return residual, (0.75 * self._plastic(largest) / modulus) ** 2 / (largest - residual) ** 3
+
     # -- the automaton -----------------------------------------------------------------------------------------------
 
     def touch(self, rate: Any) -> tuple[Any, ...]:
-        return (0.0, 0.0, 1.0)
+        return (0.0, 0.0, 1.0, *([0.0] * 4 if self.dents else ()))
 
     def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
         modulus = self._constants()[0]
-        _, residual, radius = memory
+        _, residual, radius, *_ = memory
         # Elastic loading and restitution are the same curve with another radius and origin.
         back = phase == RESTITUTION
         curve = 4.0 / 3.0 * modulus * jnp.sqrt(jnp.where(back, radius, self.radius))
@@ -116,13 +158,59 @@ class JacksonGreen(AbstractNormalLaw):
 
     def jump(self, fired: tuple[Any, ...], phase: Any, memory: tuple[Any, ...], d: Any) -> tuple[Any, tuple[Any, ...]]:
         yields, peak, reload = fired
-        modulus, _, critical, _ = self._constants()
-        largest = jnp.maximum(d, 1.9 * critical)
-        residual = 1.02 * largest * (1.0 - ((largest / critical + 5.9) / 6.9) ** -0.54)
-        radius = (0.75 * self._plastic(largest) / modulus) ** 2 / (largest - residual) ** 3
+        largest = jnp.maximum(d, 1.9 * self._constants()[2])
+        # The place of the blow becomes that of the dent.
+        found = (largest, *self._dent(largest), *memory[5:], *memory[5:])
         new = jnp.where(yields | reload, PLASTIC, jnp.where(peak, RESTITUTION, phase))
-        kept = tuple(jnp.where(peak, x, m) for x, m in zip((largest, residual, radius), memory, strict=True))
-        return new, kept
+        return new, tuple(jnp.where(peak, x, m) for x, m in zip(found, memory, strict=True))
 
     def release(self, phase: Any, memory: tuple[Any, ...], d: Any) -> Any:
         return jnp.where(phase == PLASTIC, NEVER, jnp.where(phase == RESTITUTION, memory[1] - d, -d))
+
+    # -- dents -------------------------------------------------------------------------------------------------------
+
+    def _within(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
+        """Is there a dent, and does the place lie in it?"""
+        largest, dx, dy = memory[0], place[0] - memory[3], place[1] - memory[4]
+        there = largest > 0.0
+        reach = self._contact_radius(jnp.where(there, largest, 1.0))
+        return there & (dx * dx + dy * dy < reach * reach)
+
+    def surface(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
+        return jnp.where(self._within(memory, place), memory[1], 0.0) if self.dents else 0.0
+
+    def meet(self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any]) -> tuple[Any, tuple[Any, ...]]:
+        if not self.dents:
+            return ELASTIC, self.touch(rate)
+        inside = self._within(memory, place)
+        # A blow that falls into the dent is led to its centre.
+        blow = tuple(jnp.where(inside, old, new) for old, new in zip(memory[3:5], place, strict=True))
+        return jnp.where(inside, RESTITUTION, ELASTIC), (*memory[:5], *blow)
+
+    # -- the energy equation -----------------------------------------------------------------------------------------
+
+    def rebound(self, speed: float, mass: float) -> float:
+        """Energy given back along the unloading curve, over energy taken in along the two loading curves."""
+        modulus, _, critical, _ = (float(x) for x in self._constants())
+        start, energy = 1.9 * critical, 0.5 * mass * speed**2
+        rest = energy - self._hertz_energy(modulus, float(self.radius), start)
+        if rest <= 0.0:
+            return 1.0
+        end = 2.0 * start
+        while self._plastic_energy(start, end) < rest:
+            end *= 2.0
+        largest = brentq(lambda d: self._plastic_energy(start, d) - rest, start, end, xtol=1e-16 * end, rtol=1e-15)
+        residual, radius = (float(x) for x in self._dent(jnp.asarray(largest)))
+        return float((self._hertz_energy(modulus, radius, largest - residual) / energy) ** 0.5)
+
+    @staticmethod
+    def _hertz_energy(modulus: float, radius: float, depth: float) -> float:
+        """Integral of (4/3) E sqrt(R) d^1.5 [J]."""
+        return 8.0 / 15.0 * modulus * radius**0.5 * depth**2.5
+
+    def _plastic_energy(self, start: float, end: float) -> float:
+        """Integral of the plastic force [J], over ln d: in it the curve is smooth over decades."""
+        nodes, weights = np.polynomial.legendre.leggauss(48)
+        half = 0.5 * np.log(end / start)
+        d = start * np.exp(half * (nodes + 1.0))
+        return float(half * np.sum(weights * d * np.asarray(self._plastic(jnp.asarray(d)))))

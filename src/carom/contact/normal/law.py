@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
+
+from ..card import Card
 
 
 class AbstractNormalLaw(eqx.Module):
     """Normal force as a function of indentation d [m] and its rate [m/s], in the phases of an impact.
 
     Phase 0 is entered at touch-down. `exits` are the law's own changes of phase; the end of the contact is `release`.
+    Only `force` must be given; docs/extending.md shows a law of ten lines.
     """
+
+    card: ClassVar[Card]
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -45,3 +50,23 @@ class AbstractNormalLaw(eqx.Module):
     def release(self, phase: Any, memory: tuple[Any, ...], d: Any) -> Any:
         """Guard of the end of the contact: non-negative once the bodies have parted."""
         return -d
+
+    # -- for laws that remember earlier blows ------------------------------------------------------------------------
+
+    def surface(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
+        """Indentation [m] at which the bodies meet: 0, or the depth of a dent remembered at this place."""
+        return 0.0
+
+    def meet(self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any]) -> tuple[Any, tuple[Any, ...]]:
+        """Phase and memory at touch-down, given what was remembered from before."""
+        return 0, self.touch(rate)
+
+    def refuses(self, rate: Any) -> str | None:
+        """Why a contact that is closed from the start, at this approach speed, cannot be served; None if it can."""
+        return None
+
+    # -- for `carom.achieved_restitution` ----------------------------------------------------------------------------
+
+    def rebound(self, speed: float, mass: float) -> float | None:
+        """Restitution by the law's own energy equation, where it has one to solve; None: integrate the motion."""
+        return None

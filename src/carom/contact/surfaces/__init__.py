@@ -1,5 +1,11 @@
 """Surfaces that sites can touch."""
 
 from .circle import Circle as Circle
+from .curve import AbstractCurve as AbstractCurve
+from .graph import Graph as Graph
+from .implicit import Implicit as Implicit
+from .moving import Moving as Moving
 from .plane import Plane as Plane
+from .plane import Wall as Wall
+from .spline import Spline as Spline
 from .surface import AbstractSurface as AbstractSurface

@@ -8,13 +8,16 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
-from .surface import AbstractSurface
+from .surface import AbstractSurface, direction
 
 
 class Circle(AbstractSurface):
-    """Circle of a radius [m] about a centre [m]; the free side is outside, or inside with `inside=True`."""
+    """Circle of a radius [m] about a centre [m]; the free side is outside, or inside with `inside=True`.
 
-    centre: Any
+    At the centre no direction leads to the nearest point: the normal is (0, 0) there, and nothing is infinite.
+    """
+
+    centre: tuple[Any, Any]
     radius: Any
     inside: bool = eqx.field(static=True, default=False)
 
@@ -25,13 +28,12 @@ class Circle(AbstractSurface):
         self.radius = jnp.asarray(radius, dtype=float)
         self.inside = inside
 
-    def gap(self, x: Any, y: Any) -> Any:
-        dx, dy = x - self.centre[0], y - self.centre[1]
-        away = jnp.sqrt(dx * dx + dy * dy) - self.radius
-        return -away if self.inside else away
+    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+        away, (ux, uy) = direction(x - self.centre[0], y - self.centre[1])
+        return (self.radius - away, (-ux, -uy)) if self.inside else (away - self.radius, (ux, uy))
 
-    def normal(self, x: Any, y: Any) -> tuple[Any, Any]:
-        dx, dy = x - self.centre[0], y - self.centre[1]
-        size = jnp.sqrt(dx * dx + dy * dy)
-        sign = -1.0 if self.inside else 1.0
-        return sign * dx / size, sign * dy / size
+    def gap(self, x: Any, y: Any, t: Any) -> Any:
+        return self.locate(x, y, t)[0]
+
+    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+        return self.locate(x, y, t)[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
 from .surface import AbstractSurface
@@ -15,33 +16,60 @@ class Plane(AbstractSurface):
 
     - `Plane(height=-1.0)`: a floor [m]
     - `Plane(point=(0, 0), slope=0.1)`: a slope, inclined by `slope` [rad]
-    - `Plane(point=(2, 0), slope=pi / 2)`: a wall with its free side to the left
+    - `Plane(point=(2, 0), normal=(-1, 0))`: a wall; `normal` points into the free side and may have any length > 0
+    - `Wall(2.0, facing="left")`: the same wall
 
             free side
         n ^      /  slope
           | ___/______ direction
     """
 
-    point: Any
-    slope: Any
+    point: tuple[Any, Any]
+    unit: tuple[Any, Any]  # the normal
 
-    def __init__(self, height: Any = None, *, point: Any = None, slope: Any = 0.0) -> None:
+    def __init__(self, height: Any = None, *, point: Any = None, slope: Any = None, normal: Any = None) -> None:
         if (height is None) == (point is None):
             raise errors.CaromError(
                 "Plane needs either a height or a point (x, y), not both; such as Plane(height=0.0)"
             )
+        if slope is not None and normal is not None:
+            raise errors.CaromError("Plane got both a slope and a normal; one says which way it faces; leave out one")
         if point is not None:
             errors.vector("Plane", "point", point, 2)
         else:
             errors.number("Plane", "height", height)
-        errors.number("Plane", "slope", slope)
         x, y = (0.0, height) if point is None else (point[0], point[1])
         self.point = (jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float))
-        self.slope = jnp.asarray(slope, dtype=float)
+        self.unit = _along(normal) if normal is not None else _inclined(0.0 if slope is None else slope)
 
-    def gap(self, x: Any, y: Any) -> Any:
-        nx, ny = self.normal(x, y)
+    def gap(self, x: Any, y: Any, t: Any) -> Any:
+        nx, ny = self.unit
         return nx * (x - self.point[0]) + ny * (y - self.point[1])
 
-    def normal(self, x: Any, y: Any) -> tuple[Any, Any]:
-        return -jnp.sin(self.slope), jnp.cos(self.slope)
+    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+        return self.unit
+
+
+def _inclined(slope: Any) -> tuple[Any, Any]:
+    errors.number("Plane", "slope", slope)
+    slope = jnp.asarray(slope, dtype=float)
+    return -jnp.sin(slope), jnp.cos(slope)
+
+
+def _along(normal: Any) -> tuple[Any, Any]:
+    errors.vector("Plane", "normal", normal, 2)
+    given = errors.known(normal)
+    if given is not None and not np.any(given):
+        raise errors.CaromError(
+            "normal of Plane is (0, 0); it must point into the free side, such as (0, 1) for a floor"
+        )
+    x, y = jnp.asarray(normal[0], dtype=float), jnp.asarray(normal[1], dtype=float)
+    size = jnp.hypot(x, y)
+    return x / size, y / size
+
+
+def Wall(x: Any, facing: Any) -> Plane:
+    """An upright plane at x [m] whose free side lies to the "left" or to the "right"."""
+    errors.number("Wall", "x", x)
+    errors.name_in("facing of Wall", facing, ("left", "right"))
+    return Plane(point=(x, 0.0), normal=(-1.0 if facing == "left" else 1.0, 0.0))

@@ -1,0 +1,23 @@
+"""The command line: one command, one file. `app.py` lists them."""
+
+from __future__ import annotations
+
+import sys
+
+NEEDED = ("typer", "rich")
+
+
+def main() -> None:
+    """Entry point of the `carom` script."""
+    try:
+        from .app import app
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").split(".")[0]
+        if package not in NEEDED:
+            raise
+        print(
+            f"carom: the command line needs {package}, which is not installed; run: pip install 'carom[cli]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    app()

@@ -1,0 +1,68 @@
+"""Dry friction without smoothing: a contact sticks, or slides one way or the other; events lead from one to another.
+
+While it sticks, its force is a reaction: whatever keeps the sliding velocity at zero, up to mu_s F_n. When that is used
+up it slides; when sliding stops it sticks again, or turns round if sticking would take too much.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import jax.numpy as jnp
+
+from ... import errors
+from .law import AbstractFriction
+
+STICKING, RIGHT, LEFT = 0, 1, 2
+MODES = ("sticking", "sliding right", "sliding left")
+SLOW = 1e-9  # [m/s] slower sliding is none
+
+
+class AbstractDry(AbstractFriction):
+    """A law with a static limit mu_s F_n and a sliding force mu(v) F_n + c v."""
+
+    @property
+    @abc.abstractmethod
+    def limit(self) -> Any:
+        """mu_s: the largest ratio of friction to normal force while it sticks."""
+
+    @abc.abstractmethod
+    def coefficient(self, speed: Any) -> Any:
+        """mu at a sliding speed [m/s]."""
+
+    @property
+    def drag(self) -> Any:
+        """c [N s/m]: the viscous part."""
+        return 0.0
+
+    @property
+    def stops_at(self) -> Any:
+        """Sliding has stopped when the speed falls to this [m/s]; just past zero, so that rest does not count."""
+        return -1e-11
+
+    def force(self, normal: Any, sliding: Any) -> Any:
+        return -self.coefficient(jnp.abs(sliding)) * normal * jnp.sign(sliding) - self.drag * sliding
+
+
+def sense(mode: Any) -> Any:
+    """+1 sliding right, -1 sliding left, 0 sticking."""
+    return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
+
+
+def mode_of(sense: Any) -> Any:
+    return jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKING))
+
+
+def check_limit(owner: str, mu: Any, static: Any) -> None:
+    """Refuse a static coefficient below the sliding one: such a contact could neither stick nor slide."""
+    errors.number(owner, "mu", mu, least=0.0)
+    if static is None:
+        return
+    errors.number(owner, "static", static, least=0.0)
+    low, high = errors.known(mu), errors.known(static)
+    if low is not None and high is not None and high < low:
+        raise errors.CaromError(
+            f"static of {owner} is {float(high):g}, less than mu, {float(low):g}; it must be at least mu; "
+            "leave it out for equal ones"
+        )

@@ -1,0 +1,112 @@
+"""A frictionless blow in matrices: any constraints a(q) >= 0 with rows A = da/dq, any mass matrix, also a singular one.
+
+Impulse and momentum: M v+ = M v- + A^T P. Contacts push or leave: P >= 0, A v+ + e A v- >= 0, their product zero.
+Impulses P are those on the robot, compressive positive; the lecture notes count them negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ... import errors
+from ...dynamics.constraints import RANK_TOLERANCE, solve_kkt
+from .several import ROUNDS, TOLERANCE
+
+
+class Blocks(NamedTuple):
+    """Blocks of the inverse of [[M, A^T], [A, 0]]: [[mass, rows^T], [rows, contact]]; M_dag, A_dag, Lambda_dag.
+
+    Without restitution, v+ = v- - rows^T A v-, and the impulse on the robot is contact A v-.
+    """
+
+    mass: Float[Array, "dof dof"]
+    rows: Float[Array, "rows dof"]
+    contact: Float[Array, "rows rows"]
+
+
+class Blow(NamedTuple):
+    """Velocity after a blow, impulses on the robot [N s], change of kinetic energy [J], and which contacts pushed."""
+
+    velocity: Float[Array, " dof"]
+    impulses: Float[Array, " rows"]
+    energy_change: Float[Array, ""]
+    pushing: Array
+
+
+def impact_blocks(mass: Any, rows: Any) -> Blocks:
+    """M_dag, A_dag and Lambda_dag, by the pseudo-inverse: M may be singular and rows may repeat each other."""
+    mass, rows = _checked(mass, rows)
+    dof, count = mass.shape[0], rows.shape[0]
+    whole = jnp.block([[mass, rows.T], [rows, jnp.zeros((count, count))]])
+    inverse = jnp.linalg.pinv(whole, rtol=RANK_TOLERANCE, hermitian=True)
+    return Blocks(inverse[:dof, :dof], inverse[dof:, :dof], inverse[dof:, dof:])
+
+
+def blow(mass: Any, rows: Any, velocity: Any, restitution: Any = 0.0) -> Blow:
+    """Velocity and impulses after a blow on the closed contacts with gradients `rows`, by Newton's law.
+
+    - `mass` M (n, n), `rows` A (m, n), `velocity` v- (n,), `restitution` one number or one per row, in [0, 1]
+
+    A contact that does not approach takes part: it may be needed to keep the robot from being pushed through. Where
+    rows depend on each other the impulses of least norm are returned; velocity and A^T P are unique.
+    """
+    mass, rows = _checked(mass, rows)
+    errors.vector("blow", "velocity", velocity, mass.shape[0])
+    velocity = jnp.asarray(velocity, dtype=float)
+    count = rows.shape[0]
+    known = errors.known(restitution)
+    if known is not None and (known.shape not in ((), (count,)) or not ((known >= 0.0) & (known <= 1.0)).all()):
+        raise errors.CaromError(
+            f"restitution of blow is {restitution!r}; it must be one number in [0, 1], or one for each of {count} rows"
+        )
+    before = rows @ velocity
+    target = -(1.0 + jnp.asarray(restitution, dtype=float)) * before  # change of velocity that the law asks for
+    pushing = _pushing(*jax.lax.stop_gradient((mass, rows, target)))
+    change, impulses = _held(mass, rows, target, pushing)
+    after = velocity + change
+    energy = 0.5 * (after @ mass @ after - velocity @ mass @ velocity)
+    return Blow(after, impulses, energy, pushing)
+
+
+def _held(mass: Any, rows: Any, target: Any, pushing: Any) -> tuple[Any, Any]:
+    """Change of velocity, and impulses, when these contacts push."""
+    on = jnp.where(pushing, 1.0, 0.0)
+    solved = solve_kkt(mass, rows * on[:, None], jnp.zeros(mass.shape[0]), target * on)
+    return solved.acceleration, solved.multipliers * on
+
+
+def _pushing(mass: Any, rows: Any, target: Any) -> Any:
+    """Which contacts push: the first decision that breaks a condition is changed, one at a time (see several.py)."""
+    count = rows.shape[0]
+    scale = jnp.sum(jnp.abs(target)) + jnp.finfo(float).tiny
+    # Impulses are compared as the velocities that they would cause on the robot's whole mass.
+    light = jnp.max(jnp.sum(rows**2, axis=1)) / jnp.max(jnp.diag(mass))
+
+    def broken(on: Any) -> Any:
+        change, impulses = _held(mass, rows, target, on)
+        pulls, enters = impulses * light < -TOLERANCE * scale, rows @ change - target < -TOLERANCE * scale
+        return jnp.where(on, pulls, enters)
+
+    def body(s: Any) -> Any:
+        on, rounds, _ = s
+        flags = broken(on)
+        first = jnp.arange(count) == jnp.argmax(flags)
+        return jnp.where(first & jnp.any(flags), ~on, on), rounds + 1, ~jnp.any(flags)
+
+    start = (target > 0.0, jnp.asarray(0), jnp.asarray(False))
+    return jax.lax.while_loop(lambda s: ~s[2] & (s[1] < ROUNDS * count), body, start)[0]
+
+
+def _checked(mass: Any, rows: Any) -> tuple[Any, Any]:
+    mass, rows = jnp.asarray(mass, dtype=float), jnp.asarray(rows, dtype=float)
+    if mass.ndim != 2 or mass.shape[0] != mass.shape[1]:
+        raise errors.CaromError(f"mass of a blow has shape {mass.shape}; it must be a square matrix")
+    if rows.ndim != 2 or rows.shape[1] != mass.shape[0]:
+        raise errors.CaromError(
+            f"rows of a blow have shape {rows.shape}; it must be one row of {mass.shape[0]} numbers per contact"
+        )
+    return mass, rows

@@ -1,0 +1,37 @@
+"""What a law of restitution is: it says when a blow is over."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, ClassVar
+
+import equinox as eqx
+
+from ... import errors
+from ..card import Card
+from .path import Path
+
+
+class AbstractImpactLaw(eqx.Module):
+    """Restitution of an impulsive blow."""
+
+    card: ClassVar[Card]
+    several: ClassVar[bool] = True  # does it say what several contacts at one instant do?
+
+    @property
+    @abc.abstractmethod
+    def asked(self) -> Any:
+        """Restitution e in [0, 1]."""
+
+    @abc.abstractmethod
+    def end(self, path: Path, restitution: Any) -> Any:
+        """Normal impulse [N s] at which the blow is over; `restitution` is e, or 0 where the rebound is to settle."""
+
+
+def check_restitution(owner: str, restitution: Any) -> None:
+    errors.number(owner, "restitution", restitution, least=0.0)
+    e = errors.known(restitution)
+    if e is not None and e > 1.0:
+        raise errors.CaromError(
+            f"restitution of {owner} is {float(e):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly elastic"
+        )

@@ -1,0 +1,36 @@
+"""Restitution as a ratio of velocities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..card import Card
+from .law import AbstractImpactLaw, check_restitution
+from .path import Path
+
+
+class Newton(AbstractImpactLaw):
+    """u_n+ = -e u_n-. With friction it can create energy: the ledger shows it, and a warning says so.
+
+    - `restitution` e in [0, 1]
+    """
+
+    restitution: Any
+
+    card = Card(
+        "newton",
+        "u_n+ = -e u_n-",
+        (("restitution", "e in [0, 1]"),),
+        "Newton 1687; Johnson 2024, lecture notes",
+        "Without friction, where all laws agree. With friction prefer Stronge or Poisson: this one can create energy.",
+    )
+
+    def __check_init__(self) -> None:
+        check_restitution("Newton", self.restitution)
+
+    @property
+    def asked(self) -> Any:
+        return self.restitution
+
+    def end(self, path: Path, restitution: Any) -> Any:
+        return path.impulse(-restitution * path.approach)

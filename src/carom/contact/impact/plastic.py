@@ -1,0 +1,28 @@
+"""A blow without rebound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..card import Card
+from .law import AbstractImpactLaw
+from .path import Path
+
+
+class Plastic(AbstractImpactLaw):
+    """The blow ends with compression; the contact stays closed while it is pressed."""
+
+    card = Card(
+        "plastic",
+        "u_n+ = 0",
+        (),
+        "Johnson 2024, lecture notes; e = 0 of every other law",
+        "Captures, feet, tools that do not bounce.",
+    )
+
+    @property
+    def asked(self) -> Any:
+        return 0.0
+
+    def end(self, path: Path, restitution: Any) -> Any:
+        return path.impulse(0.0)

@@ -1,0 +1,36 @@
+"""Restitution as a ratio of impulses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..card import Card
+from .law import AbstractImpactLaw, check_restitution
+from .path import Path
+
+
+class Poisson(AbstractImpactLaw):
+    """The impulse of restitution is e times that of compression.
+
+    - `restitution` e in [0, 1]
+    """
+
+    restitution: Any
+
+    card = Card(
+        "poisson",
+        "P_restitution = e P_compression",
+        (("restitution", "e in [0, 1]"),),
+        "Poisson 1817; several contacts: Glocker and Pfeiffer 1995",
+        "Blows with friction, one contact or several. It never creates energy; with friction even e = 1 loses some.",
+    )
+
+    def __check_init__(self) -> None:
+        check_restitution("Poisson", self.restitution)
+
+    @property
+    def asked(self) -> Any:
+        return self.restitution
+
+    def end(self, path: Path, restitution: Any) -> Any:
+        return (1.0 + restitution) * path.impulse(0.0)

@@ -1,0 +1,11 @@
+"""Pairs that can touch: a site on a surface, a segment, another round body; a joint on its stop."""
+
+from .choice import pair_of as pair_of
+from .disk_on_disk import DiskOnDisk as DiskOnDisk
+from .disk_on_disk import Ring as Ring
+from .joint_limit import JointLimit as JointLimit
+from .pair import AbstractPair as AbstractPair
+from .pair import Touching as Touching
+from .site_on_segment import Segment as Segment
+from .site_on_segment import SiteOnSegment as SiteOnSegment
+from .site_on_surface import SiteOnSurface as SiteOnSurface

@@ -1,0 +1,62 @@
+"""Two round bodies, side by side or one inside the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from ... import errors
+from ...hybrid.scene import Load, Scene
+from ...mechanism import Site
+from ..surfaces.surface import direction
+from .pair import AbstractPair, Touching, between, centre, in_frame, met, velocity
+
+
+class Ring(eqx.Module):
+    """The inner face of a round hole of a radius [m] about a site: a bearing, a drum, a ring that holds a ball."""
+
+    site: Site = eqx.field(static=True)
+    radius: Any
+
+    def __init__(self, site: Any, radius: Any) -> None:
+        if not isinstance(site, Site):
+            raise errors.CaromError(f"site of Ring is {site!r}; it must come from a mechanism: arm.site('...')")
+        errors.number(f"Ring at '{site.name}'", "radius", radius, above=0.0)
+        self.site, self.radius = site, jnp.asarray(radius, dtype=float)
+
+
+class DiskOnDisk(AbstractPair):
+    """Two round bodies: disks of given radii about two sites of different links.
+
+    With `inside` the first runs inside the second, a ring. The contact point lies in the middle of the overlap, so that
+    exchanging the bodies changes nothing.
+    """
+
+    first: Site = eqx.field(static=True)
+    second: Site = eqx.field(static=True)
+    first_radius: Any
+    second_radius: Any
+    inside: bool = eqx.field(static=True, default=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.first.name} {'in' if self.inside else 'on'} {self.second.name}"
+
+    def touching(self, scene: Scene) -> Touching:
+        (ax, ay), (bx, by) = centre(scene, self.first), centre(scene, self.second)
+        apart, (nx, ny) = direction(ax - bx, ay - by)
+        depth = self.first_radius + self.second_radius - apart
+        if self.inside:
+            depth, nx, ny = self.first_radius - self.second_radius + apart, -nx, -ny
+        arm = self.first_radius - 0.5 * depth
+        x, y = ax - arm * nx, ay - arm * ny
+        own, other = velocity(scene, self.first.link, x, y), velocity(scene, self.second.link, x, y)
+        return met(depth, x, y, (nx, ny), own, other)
+
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+        between(scene, load, (self.first.link, self.second.link), k, normal, drag)
+
+    def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        return in_frame(scene, self.second.link, k.x, k.y)

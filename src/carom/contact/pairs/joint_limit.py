@@ -1,0 +1,67 @@
+"""A stop in a joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from ... import errors
+from ...hybrid.scene import Load, Scene
+from ...mechanism import Mechanism
+from .pair import AbstractPair, Touching
+
+
+class JointLimit(AbstractPair):
+    """A stop that keeps the angle of a link relative to its parent above `lower` or below `upper` [rad].
+
+    The indentation is an angle [rad], the normal force a torque [N m] between link and parent (between link and world
+    for the first link on a fixed base); nothing slides. A joint with two stops has two limits.
+    """
+
+    link: int = eqx.field(static=True)
+    link_name: str = eqx.field(static=True)
+    angle: Any
+    sign: float = eqx.field(static=True)  # +1: a lower limit, -1: an upper one
+
+    def __init__(self, mechanism: Any, link: Any, *, lower: Any = None, upper: Any = None) -> None:
+        if not isinstance(mechanism, Mechanism):
+            raise errors.CaromError(
+                f"mechanism of JointLimit is a {type(mechanism).__name__}; it must be the Mechanism that is simulated"
+            )
+        top = mechanism.topology
+        self.link = top.link(link)
+        if top.parents[self.link] < 0 and top.free[top.trees[self.link]]:
+            raise errors.CaromError(
+                f"JointLimit of '{link}', which hangs on a free base; a free point holds no torque; limit a joint "
+                "between two links, or fix the base"
+            )
+        if (lower is None) == (upper is None):
+            raise errors.CaromError(
+                f"JointLimit of '{link}' needs either lower= or upper= [rad]; a joint with two stops has two limits"
+            )
+        field, angle, self.sign = ("lower", lower, 1.0) if upper is None else ("upper", upper, -1.0)
+        errors.number(f"JointLimit of '{link}'", field, angle)
+        self.link_name, self.angle = link, jnp.asarray(angle, dtype=float)
+
+    @property
+    def name(self) -> str:
+        return f"{self.link_name} {'lower' if self.sign > 0 else 'upper'} limit"
+
+    @property
+    def length_unit(self) -> str:
+        return "rad"
+
+    def touching(self, scene: Scene) -> Touching:
+        joint, zero = scene.frame(self.link), jnp.asarray(0.0)
+        depth = self.sign * (self.angle - scene.relative_angle(self.link))
+        # Without a direction in the plane: a torque has none.
+        return Touching(depth, -self.sign * scene.relative_rate(self.link), zero, joint.x, joint.y, (zero, zero))
+
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+        scene.turn(load, self.link, self.sign * normal)
+
+    def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        zero = jnp.asarray(0.0)
+        return zero, zero  # a stop is one place

@@ -1,0 +1,102 @@
+"""What a pair is: two things that can touch, and how a force between them acts."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, NamedTuple
+
+import equinox as eqx
+
+from ...hybrid.scene import Load, Scene
+from ...mechanism import Site
+
+
+class Touching(NamedTuple):
+    """Kinematics of a pair at one instant."""
+
+    indentation: Any  # [m], negative while apart
+    rate: Any  # of the indentation [m/s]
+    sliding: Any  # velocity of the first body over the second, along (n_y, -n_x) [m/s]
+    x: Any  # contact point
+    y: Any
+    normal: tuple[Any, Any]  # from the second body into the first
+
+    @property
+    def tangent(self) -> tuple[Any, Any]:
+        return self.normal[1], -self.normal[0]
+
+
+class AbstractPair(eqx.Module):
+    """Two things that can touch.
+
+    Forces and velocities belong together: the power of a normal force N and a friction force T on the mechanism is
+    -N rate + T sliding + N u_n + T u_t, where (u_n, u_t) is what `carried` says.
+    """
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str: ...
+
+    @abc.abstractmethod
+    def touching(self, scene: Scene) -> Touching: ...
+
+    @abc.abstractmethod
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+        """Apply a normal force (pushing apart) and a friction force (on the first body, along the tangent)."""
+
+    @abc.abstractmethod
+    def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        """The contact point in the frame of the second body, for laws that remember where something happened."""
+
+    def carried(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        """Prescribed velocity (u_n, u_t) [m/s] of the second body there, along normal and tangent; zero at rest."""
+        return 0.0, 0.0
+
+    @property
+    def moves(self) -> bool:
+        """Is the second body's motion prescribed? It then does work that the ledger shows apart."""
+        return False
+
+    @property
+    def length_unit(self) -> str:
+        """Unit of the indentation: 'm', or 'rad' where the normal force is a torque."""
+        return "m"
+
+
+def centre(scene: Scene, site: Site) -> tuple[Any, Any]:
+    """Position of a site."""
+    point = scene.mechanism.numbers.site[site.index]
+    x, y, _, _ = scene.point(site.link, point[0], point[1])
+    return x, y
+
+
+def velocity(scene: Scene, link: int, x: Any, y: Any) -> tuple[Any, Any]:
+    """Velocity of the material of a link that is now at (x, y)."""
+    f = scene.frame(link)
+    return f.vx - f.rate * (y - f.y), f.vy + f.rate * (x - f.x)
+
+
+def met(depth: Any, x: Any, y: Any, normal: tuple[Any, Any], first: Any, second: Any) -> Touching:
+    """Kinematics from the velocities of both materials *at one point*: else forces there would not do their work."""
+    (nx, ny), vx, vy = normal, first[0] - second[0], first[1] - second[1]
+    return Touching(depth, -(vx * nx + vy * ny), vx * ny - vy * nx, x, y, normal)
+
+
+def force(k: Touching, normal: Any, drag: Any) -> tuple[Any, Any]:
+    """The force on the first body."""
+    (nx, ny), (tx, ty) = k.normal, k.tangent
+    return normal * nx + drag * tx, normal * ny + drag * ty
+
+
+def between(scene: Scene, load: Load, links: tuple[int, int], k: Touching, normal: Any, drag: Any) -> None:
+    """Action on the first link, reaction on the second."""
+    fx, fy = force(k, normal, drag)
+    scene.push(load, links[0], k.x, k.y, fx, fy)
+    scene.push(load, links[1], k.x, k.y, -fx, -fy)
+
+
+def in_frame(scene: Scene, link: int, x: Any, y: Any) -> tuple[Any, Any]:
+    """A point of the world in the frame of a link."""
+    f = scene.frame(link)
+    dx, dy = x - f.x, y - f.y
+    return f.cos * dx + f.sin * dy, f.cos * dy - f.sin * dx

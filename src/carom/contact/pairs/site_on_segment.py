@@ -1,0 +1,81 @@
+"""A round tip on a bar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from ... import errors
+from ...hybrid.scene import Load, Scene
+from ...mechanism import Site
+from ..surfaces.surface import direction
+from .pair import AbstractPair, Touching, between, centre, in_frame, met, velocity
+
+
+class Segment(eqx.Module):
+    """A bar between two sites of one link with round ends (a capsule): all points within `radius` [m] of the segment.
+
+       _________________
+    ( o-----------------o )  radius
+      start           end
+    """
+
+    start: Site = eqx.field(static=True)
+    end: Site = eqx.field(static=True)
+    radius: Any
+
+    def __init__(self, start: Any, end: Any, radius: Any = 0.0) -> None:
+        for field, site in (("start", start), ("end", end)):
+            if not isinstance(site, Site):
+                raise errors.CaromError(
+                    f"{field} of Segment is {site!r}; it must be a site of a mechanism: arm.site('...')"
+                )
+        if start.link != end.link:
+            raise errors.CaromError(
+                f"Segment joins sites of two links ('{start.name}', '{end.name}'); both must belong to one; give that "
+                "link sites with carom.Link(..., sites={'left': (0, 0), 'right': (1, 0)})"
+            )
+        if start.index == end.index:
+            raise errors.CaromError(
+                f"Segment begins and ends at '{start.name}'; it needs two sites; for a round body give the site itself "
+                "and other_radius"
+            )
+        errors.number(f"Segment from '{start.name}'", "radius", radius, least=0.0)
+        self.start, self.end, self.radius = start, end, jnp.asarray(radius, dtype=float)
+
+
+class SiteOnSegment(AbstractPair):
+    """A site with a round tip against a segment of another link.
+
+    The distance to a bar of no thickness has no sign, so tip and bar together must have some. Overlaps deeper than
+    that are not told from the other side. The contact point lies in the middle of the overlap.
+    """
+
+    site: Site = eqx.field(static=True)
+    segment: Segment
+    radius: Any
+
+    @property
+    def name(self) -> str:
+        return f"{self.site.name} on {self.segment.start.name} - {self.segment.end.name}"
+
+    def touching(self, scene: Scene) -> Touching:
+        bar = self.segment
+        (px, py), (ax, ay), (bx, by) = (centre(scene, s) for s in (self.site, bar.start, bar.end))
+        lx, ly = bx - ax, by - ay
+        along = ((px - ax) * lx + (py - ay) * ly) / (lx * lx + ly * ly)
+        along = jnp.clip(along, 0.0, 1.0)
+        apart, (nx, ny) = direction(px - ax - along * lx, py - ay - along * ly)
+        depth = self.radius + bar.radius - apart
+        arm = self.radius - 0.5 * depth
+        x, y = px - arm * nx, py - arm * ny
+        own, other = velocity(scene, self.site.link, x, y), velocity(scene, bar.start.link, x, y)
+        return met(depth, x, y, (nx, ny), own, other)
+
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+        between(scene, load, (self.site.link, self.segment.start.link), k, normal, drag)
+
+    def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        return in_frame(scene, self.segment.start.link, k.x, k.y)

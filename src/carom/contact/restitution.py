@@ -1,0 +1,152 @@
+"""The restitution that a compliant law achieves, which is seldom the one that was asked of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from .. import errors
+from .normal import AbstractNormalLaw
+
+LONGEST = 1e3  # [s] a blow that lasts longer is none
+
+
+class Blow(NamedTuple):
+    """How a blow of a point mass ends."""
+
+    speed: float  # of the rebound [m/s]
+    depth: float  # largest indentation [m]
+    duration: float  # [s]
+    memory: tuple[float, ...]  # of the law, at release
+
+
+def achieved_restitution(law: Any, speed: Any = 1.0, mass: Any = 1.0) -> float:
+    """Speed after over speed before, of a point mass [kg] that strikes at that speed [m/s] and feels nothing else.
+
+    Accurate to 1e-10. Laws that have an energy equation to solve (the family of Hunt and Crossley, Jackson-Green)
+    solve it; of any other the motion m d'' = -F(d, d') is integrated, through the phases of the law.
+    """
+    _check("achieved_restitution", law, speed, mass)
+    exact = law.rebound(float(speed), float(mass))
+    return integrated_blow(law, speed, mass).speed / float(speed) if exact is None else exact
+
+
+def simulated_restitution(
+    law: Any, speed: Any = 1.0, mass: Any = 1.0, *, until: float = LONGEST, solver: str = "dopri8", rtol: float = 1e-12
+) -> float:
+    """The same by `carom.simulate`: a free body strikes a plane, a millisecond after the start, without gravity.
+
+    `until` [s] must be longer than the blow; the flight after it costs nothing.
+    """
+    # Here and not above: simulate stands on contacts.
+    from ..hybrid import World
+    from ..mechanism import Disk, Free, Mechanism
+    from ..simulate import simulate
+    from .compliant import Contact
+    from .surfaces import Plane
+
+    _check("simulated_restitution", law, speed, mass)
+    body = Mechanism([Disk(radius=1.0, mass=mass)], base=Free())
+    floor = Contact(body.tip, Plane(height=0.0), law, name="floor")
+    result = simulate(
+        World(body, contacts=floor, gravity=0.0),
+        [0.0],
+        base=(0.0, 1e-3 * speed),
+        base_velocity=(0.0, -1.0 * speed),
+        until=until,
+        solver=solver,
+        rtol=rtol,
+        atol=1e-4 * rtol * float(speed),
+        ledger=False,
+        progress=False,
+    )
+    if result.events[-1].exit != "release":
+        raise errors.CaromError(
+            f"until of simulated_restitution is {until:g} s, and the blow has not ended by then; it must be longer "
+            "than the contact; give a larger one"
+        )
+    return float(result.v[-1][1]) / float(speed)
+
+
+def integrated_blow(
+    law: Any, speed: Any = 1.0, mass: Any = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
+) -> Blow:
+    """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
+    _check("integrated_blow", law, speed, mass)
+    before = law.touch(0.0) if memory is None else memory
+    phase, kept = law.meet(jnp.asarray(float(speed)), before, place)
+    state = _Walk(law, float(speed), float(mass), int(phase), _floats(kept), float(law.surface(before, place)))
+    while not state.released:
+        state.advance()
+    return Blow(-state.v, state.depth, state.t, state.memory)
+
+
+class _Walk:
+    """A blow under way: one phase of the law after the other."""
+
+    def __init__(self, law: Any, speed: float, mass: float, phase: int, memory: tuple[float, ...], d: float) -> None:
+        self.law, self.mass, self.phase, self.memory = law, mass, phase, memory
+        self.t, self.d, self.v, self.depth = 0.0, d, speed, d
+        self.start, self.speed, self.released = d, speed, False
+        self.force = jax.jit(law.force)
+        self.guards = jax.jit(lambda *x: (*law.guard(*x), law.release(*x[:-1])))
+
+    def advance(self) -> None:
+        """To the next change of phase, or to the end of the blow."""
+        phase, memory = self.phase, self.memory
+
+        def motion(t: Any, y: Any) -> list[float]:
+            return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
+
+        out = solve_ivp(
+            motion,
+            (self.t, LONGEST),
+            [self.d, self.v],
+            method="DOP853",
+            rtol=1e-13,
+            atol=[1e-300, 1e-14 * self.speed],  # depths are measured by themselves: their scale is not known before
+            first_step=1e-9 if self.t == 0.0 else 1e-3 * self.t,
+            events=self._events(),
+        )
+        (self.t,), (self.d, self.v) = out.t[-1:], (float(x) for x in out.y[:, -1])
+        self.depth = max(self.depth, float(np.max(out.y[0])))
+        fired = [len(times) > 0 for times in out.t_events]
+        if not any(fired):
+            raise errors.CaromError(
+                f"a blow of {type(self.law).__name__} at {self.speed:g} m/s has not ended after {LONGEST:g} s; the law "
+                "must push the body out again; check its force while the body leaves"
+            )
+        self.released = fired[-1]
+        new, kept = self.law.jump(tuple(map(jnp.asarray, fired[:-1])), phase, memory, jnp.asarray(self.d))
+        self.phase, self.memory = int(new), _floats(kept)
+
+    def _events(self) -> list[Any]:
+        """Guards as SciPy wants them: rising through zero ends the integration."""
+        phase, memory = self.phase, self.memory
+
+        def event(k: int) -> Any:
+            def guard(t: Any, y: Any) -> float:
+                return float(self.guards(phase, memory, y[0], y[1])[k])
+
+            guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]
+            return guard
+
+        return [event(k) for k in range(len(self.law.exits) + 1)]
+
+
+def _floats(values: Any) -> tuple[float, ...]:
+    return tuple(float(x) for x in values)
+
+
+def _check(owner: str, law: Any, speed: Any, mass: Any) -> None:
+    if not isinstance(law, AbstractNormalLaw):
+        raise errors.CaromError(
+            f"law of {owner} is a {type(law).__name__}; it must be a compliant normal law, such as "
+            "carom.HuntCrossley(1e6, 0.8)"
+        )
+    errors.number(owner, "speed", speed, above=0.0)
+    errors.number(owner, "mass", mass, above=0.0)

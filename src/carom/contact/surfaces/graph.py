@@ -1,0 +1,73 @@
+"""Terrain: the graph of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ... import errors
+from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
+
+
+class Graph(AbstractCurve):
+    """The curve y = height(x) [m]; its free side is above, or below with `below=True` (a ceiling).
+
+    - `height`: a function of x, smooth, written with jax.numpy: `Graph(lambda x: 0.1 * jnp.sin(3 * x))`
+    - `parameters`: further arguments of it, if they are to be changed without compiling again, or differentiated:
+      `Graph(lambda x, a, k: a * jnp.sin(k * x), parameters=(0.1, 3.0))`
+    - `probe` [m]: an x within its domain, where it is tried out
+
+    The gap is the distance to the nearest point, a true one within the graph's radius of curvature; its sign is right
+    everywhere. A tip that is blunter than a valley has no unique foot there: make its radius smaller than the valley's.
+    """
+
+    height: Callable[..., Any] = eqx.field(static=True)
+    parameters: tuple[Any, ...]
+    below: bool = eqx.field(static=True)
+
+    def __init__(self, height: Any, parameters: Any = (), below: bool = False, probe: Any = 0.0) -> None:
+        refuse_function("Graph", "height", height, "lambda x: 0.1 * jnp.sin(x)")
+        errors.number("Graph", "probe", probe)
+        self.height, self.below = height, below
+        self.parameters = numbers("Graph", parameters)
+        at = jnp.asarray(probe, dtype=float)
+        where = "probe" if errors.known(probe) is None else f"x = {float(probe):g}"
+        probed("Graph", "height", height, (at, *self.parameters), 1, where)
+        refuse_unless_finite("Graph", "height", self._shape(at), where)
+
+    def _shape(self, s: Any) -> tuple[Any, Any, Any]:
+        """Height, slope and second derivative."""
+        one = jnp.ones_like(s)
+
+        def height(s: Any) -> Any:
+            return jnp.asarray(self.height(s, *self.parameters), dtype=float)
+
+        (f0, f1), (_, f2) = jax.jvp(lambda s: jax.jvp(height, (s,), (one,)), (s,), (one,))
+        return f0, f1, f2
+
+    def _step(self, s: Any, x: Any, y: Any) -> Any:
+        """Newton's step to the least distance; where the graph bends away from the point, as if it were straight."""
+        f0, f1, f2 = self._shape(s)
+        straight = 1.0 + f1 * f1
+        bend = straight + (f0 - y) * f2
+        return s - (s - x + (f0 - y) * f1) / jnp.where(bend > BENT * straight, bend, straight)
+
+    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        still, sx, sy = jax.lax.stop_gradient((self, x, y))
+        above = y - self._shape(x)[0]
+        # The foot is no farther than the point of the graph below x, hence not farther in x either.
+        reach = jnp.abs(jax.lax.stop_gradient(above))
+        s = settled(
+            lambda s: jnp.clip(still._step(s, sx, sy), sx - reach, sx + reach), lambda s: self._step(s, x, y), x
+        )
+        f0, f1, _ = self._shape(s)
+        # A foot whose side contradicts the point's was reached through the graph: take the one below x instead.
+        wrong = (y - f0 - f1 * (x - s)) * above < -SAME_SIDE
+        s = jnp.where(wrong, x, s)
+        f0, f1, _ = self._shape(s)
+        size = (-1.0 if self.below else 1.0) * jnp.sqrt(1.0 + f1 * f1)
+        return s, f0, -f1 / size, 1.0 / size

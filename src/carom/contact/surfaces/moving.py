@@ -1,0 +1,144 @@
+"""Surfaces that move as prescribed: belts, shakers, turntables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ... import errors
+from .curve import numbers, probed, refuse_function
+from .surface import AbstractSurface
+
+
+class Moving(AbstractSurface):
+    """A surface that is carried along, whatever pushes it.
+
+    - `velocity` (x, y) [m/s]: uniform motion. A belt is a plane that moves along itself
+    - `turning` [rad/s]: uniform rotation about the point `about` (x, y) [m], which moves with the surface
+    - `amplitude` (x, y) [m], `frequency` [Hz], `phase` [rad]: the displacement amplitude sin(2 pi frequency t + phase)
+    - `motion`: instead of these, any function of t [s] (and of `parameters`), smooth and written with jax.numpy, that
+      gives the displacement x, y [m] and the angle [rad] about `about`
+
+    At t = 0 and phase 0 the surface is where it was given. A point s of it goes to about + R(angle) (s - about) +
+    displacement. The work that it does on the mechanism is part of the energy ledger.
+    """
+
+    surface: AbstractSurface
+    about: tuple[Any, Any]
+    parameters: tuple[Any, ...]
+    motion: Callable[..., Any] = eqx.field(static=True)
+
+    def __init__(
+        self,
+        surface: Any,
+        velocity: Any = None,
+        turning: Any = None,
+        about: Any = (0.0, 0.0),
+        amplitude: Any = None,
+        frequency: Any = None,
+        phase: Any = None,
+        motion: Any = None,
+        parameters: Any = (),
+    ) -> None:
+        if not isinstance(surface, AbstractSurface):
+            raise errors.CaromError(
+                f"surface of Moving is a {type(surface).__name__}; it must be a surface, such as Plane(height=0.0)"
+            )
+        errors.vector("Moving", "about", about, 2)
+        self.surface = surface
+        self.about = (jnp.asarray(about[0], dtype=float), jnp.asarray(about[1], dtype=float))
+        ready = {
+            "velocity": velocity,
+            "turning": turning,
+            "amplitude": amplitude,
+            "frequency": frequency,
+            "phase": phase,
+        }
+        given = [name for name, value in ready.items() if value is not None]
+        if motion is None:
+            self.motion, self.parameters = _ready, _ready_numbers(given, **ready)
+            if parameters != ():
+                raise errors.CaromError("parameters were given to Moving without a motion to use them; leave them out")
+            return
+        if given:
+            raise errors.CaromError(
+                f"Moving got a motion and also {', '.join(given)}; one says how it moves; put all into the motion"
+            )
+        refuse_function("Moving", "motion", motion, "lambda t: (0.0, 0.01 * jnp.sin(60 * t), 0.0)")
+        self.motion, self.parameters = motion, numbers("Moving", parameters)
+        zero = jnp.asarray(0.0)
+        placed = probed("Moving", "motion", motion, (zero, *self.parameters), 3, "t = 0")
+        known = errors.known(placed)
+        if known is not None and not jnp.all(jnp.isfinite(known)):
+            raise errors.CaromError(f"motion of Moving is {known.tolist()} at t = 0; every entry must be finite")
+
+    def _motion(self, t: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+        """Displacement and angle, and their rates."""
+        t = jnp.asarray(t, dtype=float)
+
+        def placed(t: Any) -> tuple[Any, ...]:
+            return tuple(jnp.asarray(p, dtype=float) for p in self.motion(t, *self.parameters))
+
+        return jax.jvp(placed, (t,), (jnp.ones_like(t),))
+
+    def _inside(self, x: Any, y: Any, t: Any) -> tuple[Any, Any, Any, Any]:
+        """The point in the surface's own frame, and cosine and sine of the frame's angle."""
+        (dx, dy, angle), _ = self._motion(t)
+        cos, sin = jnp.cos(angle), jnp.sin(angle)
+        rx, ry = x - self.about[0] - dx, y - self.about[1] - dy
+        return self.about[0] + cos * rx + sin * ry, self.about[1] + cos * ry - sin * rx, cos, sin
+
+    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+        px, py, cos, sin = self._inside(x, y, t)
+        gap, (nx, ny) = self.surface.locate(px, py, t)
+        return gap, (cos * nx - sin * ny, sin * nx + cos * ny)
+
+    def gap(self, x: Any, y: Any, t: Any) -> Any:
+        return self.locate(x, y, t)[0]
+
+    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+        return self.locate(x, y, t)[1]
+
+    def drift(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+        (dx, dy, _), (ux, uy, rate) = self._motion(t)
+        px, py, cos, sin = self._inside(x, y, t)
+        wx, wy = self.surface.drift(px, py, t)  # of a surface that moves on one that moves
+        return (
+            ux - rate * (y - self.about[1] - dy) + cos * wx - sin * wy,
+            uy + rate * (x - self.about[0] - dx) + sin * wx + cos * wy,
+        )
+
+    def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+        px, py, _, _ = self._inside(x, y, t)
+        return self.surface.place(px, py, t)
+
+
+def _ready(t: Any, vx: Any, vy: Any, turning: Any, ax: Any, ay: Any, frequency: Any, phase: Any) -> tuple[Any, ...]:
+    """Uniform and harmonic motion together."""
+    swing = jnp.sin(2.0 * jnp.pi * frequency * t + phase)
+    return vx * t + ax * swing, vy * t + ay * swing, turning * t
+
+
+def _ready_numbers(
+    given: list[str], velocity: Any, turning: Any, amplitude: Any, frequency: Any, phase: Any
+) -> tuple[Any, ...]:
+    if not given:
+        raise errors.CaromError(
+            "Moving got no motion; give velocity=(x, y), turning=, amplitude=(x, y) with frequency=, or a motion="
+        )
+    if (amplitude is None) != (frequency is None) or (phase is not None and amplitude is None):
+        raise errors.CaromError(
+            f"Moving got {', '.join(given)}; harmonic motion needs both amplitude=(x, y) [m] and frequency= [Hz]"
+        )
+    two = [(0.0, 0.0) if pair is None else pair for pair in (velocity, amplitude)]
+    one = [0.0 if number is None else number for number in (turning, frequency, phase)]
+    errors.vector("Moving", "velocity", two[0], 2)
+    errors.vector("Moving", "amplitude", two[1], 2)
+    errors.number("Moving", "turning", one[0])
+    errors.number("Moving", "frequency", one[1], **({} if frequency is None else {"above": 0.0}))
+    errors.number("Moving", "phase", one[2])
+    return numbers("Moving", (two[0][0], two[0][1], one[0], two[1][0], two[1][1], one[1], one[2]))

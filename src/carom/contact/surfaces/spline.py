@@ -1,0 +1,205 @@
+"""A smooth curve through points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import errors
+from .curve import BENT, AbstractCurve, settled
+
+SAMPLES = 4  # per segment, among which the search for a foot begins
+
+
+class Spline(AbstractCurve):
+    """Cubic spline through points [m]; its free side lies to the left of their direction.
+
+    - `points`: (x, y) in order; at least 2, or 3 if `closed`
+    - `closed=True`: periodic; the last point is joined to the first. Counter-clockwise, the free side is inside
+    - `tangents`: directions (x, y) at the first and last point of an open curve (a clamped spline). Without them the
+      ends are straight (a natural spline). Beyond its ends an open curve goes on as a straight line
+
+    Between points the curve is a cubic in chord length, with continuous curvature (at the ends of a clamped spline the
+    curvature jumps to that of the line). The gap is a true distance within its radius of curvature. A curve that
+    crosses itself has no free side; that is not checked.
+    """
+
+    pieces: Any  # (segments, 8): coefficients of x, then of y, in the segment's parameter 0 .. 1
+    samples: Any  # (many, 3): x, y and parameter
+    closed: bool = eqx.field(static=True)
+
+    def __init__(self, points: Any, closed: bool = False, tangents: Any = None) -> None:
+        points = _checked(points, closed)
+        if tangents is not None:
+            if closed:
+                raise errors.CaromError("tangents were given to a closed Spline, which has no ends; leave them out")
+            tangents = _directions(tangents)
+        lib = _library(points, tangents)
+        ends = lib.concatenate([points, points[:1]]) if closed else points
+        steps = ends[1:] - ends[:-1]
+        chords = lib.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2)
+        slopes = _slopes(lib, steps, chords, closed, tangents)
+        cubics = _cubics(lib, ends[:-1], steps, chords[:, None] * slopes[:-1], chords[:, None] * slopes[1:])
+        self.closed = closed
+        if not closed:
+            first, last = chords[0] * slopes[0], chords[-1] * slopes[-1]
+            before = _line(lib, points[0] - first, first)
+            cubics = lib.concatenate([before, cubics, _line(lib, points[-1], last)])
+        self.pieces = jnp.asarray(cubics)
+        self.samples = _sampled(self.pieces, closed)
+
+    def _shape(self, u: Any, piece: Any) -> tuple[Any, ...]:
+        """Position, first and second derivative at parameter u, on the given piece."""
+        c, w = self.pieces[piece], u - piece
+        out: list[Any] = []
+        for a0, a1, a2, a3 in (c[:4], c[4:]):
+            out += [
+                a0 + w * (a1 + w * (a2 + w * a3)),
+                a1 + w * (2.0 * a2 + 3.0 * w * a3),
+                2.0 * a2 + 6.0 * w * a3,
+            ]
+        return tuple(out)
+
+    def _step(self, u: Any, piece: Any, x: Any, y: Any) -> Any:
+        """Newton's step to the least distance; where the curve bends away from the point, as if it were straight."""
+        px, dx, bx, py, dy, by = self._shape(u, piece)
+        straight = dx * dx + dy * dy
+        bend = straight + (px - x) * bx + (py - y) * by
+        return u - ((px - x) * dx + (py - y) * dy) / jnp.where(bend > BENT * straight, bend, straight)
+
+    def _piece(self, u: Any) -> Any:
+        return jnp.clip(jnp.floor(u).astype(int), 0, self.pieces.shape[0] - 1)
+
+    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+        still, sx, sy = jax.lax.stop_gradient((self, x, y))
+        far = (still.samples[:, 0] - sx) ** 2 + (still.samples[:, 1] - sy) ** 2
+        count = float(self.pieces.shape[0])
+
+        def search(u: Any) -> Any:
+            u = still._step(u, still._piece(u), sx, sy)
+            return u - count * jnp.floor(u / count) if self.closed else u
+
+        # A foot on a knot belongs to either piece, so the last steps keep to one.
+        chosen: list[Any] = []
+
+        def newton(u: Any) -> Any:
+            if not chosen:
+                chosen.append(self._piece(u))
+            return self._step(u, chosen[0], x, y)
+
+        u = settled(search, newton, still.samples[jnp.argmin(far), 2])
+        px, dx, _, py, dy, _ = self._shape(u, chosen[0])
+        size = jnp.sqrt(dx * dx + dy * dy)
+        return px, py, -dy / size, dx / size
+
+
+def _library(*values: Any) -> Any:
+    """numpy for plain numbers, which is quick; jax.numpy if one of them is traced."""
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+    return jnp if traced else np
+
+
+def _checked(points: Any, closed: bool) -> Any:
+    least = 3 if closed else 2
+    shape = np.shape(points) if not isinstance(points, list | tuple) else None
+    if shape is None:
+        for i, point in enumerate(points):
+            errors.vector("Spline", f"points[{i}]", point, 2)
+        if len(points) > 0:
+            lib = _library(points)
+            points = lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in p]) for p in points])
+        shape = (len(points), 2)
+    if len(shape) != 2 or shape[1] != 2:
+        raise errors.CaromError(f"points of Spline has shape {shape}; it must be a list of points (x, y), shape (n, 2)")
+    if shape[0] < least:
+        raise errors.CaromError(
+            f"points of Spline holds {shape[0]}; {'a closed' if closed else 'an open'} curve needs at least {least}"
+        )
+    given = errors.known(points)
+    if given is None:
+        return points
+    if not np.all(np.isfinite(given)):
+        raise errors.CaromError("points of Spline holds a number that is not finite; check how they were computed")
+    _refuse_coinciding(given, closed)
+    return given
+
+
+def _refuse_coinciding(points: np.ndarray, closed: bool) -> None:
+    after = np.roll(points, -1, axis=0) if closed else points[1:]
+    apart = np.hypot(*(after - points[: len(after)]).T)
+    close = np.flatnonzero(apart <= 1e-9 * np.max(np.ptp(points, axis=0)))
+    if close.size:
+        i, j = int(close[0]), int(close[0] + 1) % len(points)
+        cure = "a closed curve returns to its first point by itself; leave the last one out" if j == 0 else "remove one"
+        raise errors.CaromError(f"points[{i}] and points[{j}] of Spline coincide; no curve leads between them; {cure}")
+
+
+def _directions(tangents: Any) -> Any:
+    """Unit vectors of two directions."""
+    if not isinstance(tangents, list | tuple) or len(tangents) != 2:
+        raise errors.CaromError(
+            f"tangents of Spline is {tangents!r}; it must be two directions, at the first and at the last point, such "
+            "as ((1, 0), (1, 0))"
+        )
+    for i, tangent in enumerate(tangents):
+        errors.vector("Spline", f"tangents[{i}]", tangent, 2)
+        given = errors.known(tangent)
+        if given is not None and not np.any(given):
+            raise errors.CaromError(f"tangents[{i}] of Spline is (0, 0); it must be a direction, such as (1, 0)")
+    lib = _library(tangents)
+    two = lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in t]) for t in tangents])
+    return two / lib.sqrt(lib.sum(two**2, axis=1))[:, None]
+
+
+def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Any) -> Any:
+    """Derivatives with respect to chord length at all points (twice the first, if closed) that make curvature agree.
+
+    With h_i the chords and P_i' the unknowns, continuity of the second derivative at point i reads
+    P'_{i-1} / h_{i-1} + 2 (1 / h_{i-1} + 1 / h_i) P'_i + P'_{i+1} / h_i = 3 (step_{i-1} / h_{i-1}^2 + step_i / h_i^2),
+    and at an end, with the terms of the missing side left out, that the second derivative is zero.
+    """
+    inverse = 1.0 / chords
+    pull = 3.0 * steps * (inverse**2)[:, None]
+    if closed:
+        eye = np.eye(len(steps))
+        left = lib.roll(inverse, 1)
+        matrix = lib.diag(2.0 * (inverse + left))
+        matrix = matrix + inverse[:, None] * np.roll(eye, 1, axis=1) + left[:, None] * np.roll(eye, -1, axis=1)
+        found = lib.linalg.solve(matrix, pull + lib.roll(pull, 1, axis=0))
+        return lib.concatenate([found, found[:1]])
+    none = np.zeros(1)
+    matrix = lib.diag(2.0 * (lib.concatenate([inverse, none]) + lib.concatenate([none, inverse])))
+    matrix = matrix + lib.diag(inverse, 1) + lib.diag(inverse, -1)
+    right = lib.concatenate([pull, none[:, None] * pull[:1]]) + lib.concatenate([none[:, None] * pull[:1], pull])
+    if tangents is not None:
+        count = len(steps) + 1
+        end = np.arange(count)[:, None] % (count - 1) == 0
+        matrix = lib.where(end, np.eye(count), matrix)
+        right = lib.concatenate([tangents[:1], right[1:-1], tangents[1:]])
+    return lib.linalg.solve(matrix, right)
+
+
+def _cubics(lib: Any, start: Any, step: Any, leave: Any, arrive: Any) -> Any:
+    """Coefficients of Hermite's cubics."""
+    parts = (start, leave, 3.0 * step - 2.0 * leave - arrive, leave + arrive - 2.0 * step)
+    return lib.concatenate([lib.stack([p[:, axis] for p in parts], axis=1) for axis in (0, 1)], axis=1)
+
+
+def _line(lib: Any, start: Any, step: Any) -> Any:
+    zero = 0.0 * start[0]
+    return lib.stack([start[0], step[0], zero, zero, start[1], step[1], zero, zero])[None, :]
+
+
+def _sampled(pieces: Any, closed: bool) -> Any:
+    """Points along the curve and their parameters; the straight ends need none beyond their beginnings."""
+    count = pieces.shape[0]
+    u = np.arange(SAMPLES * count) / SAMPLES if closed else 1.0 + np.arange(SAMPLES * (count - 2) + 1) / SAMPLES
+    piece = np.minimum(np.floor(u).astype(int), count - 1)
+    powers = jnp.asarray((u - piece)[:, None] ** np.arange(4))
+    chosen = pieces[piece]
+    x, y = jnp.sum(chosen[:, :4] * powers, axis=1), jnp.sum(chosen[:, 4:] * powers, axis=1)
+    return jnp.stack([x, y, jnp.asarray(u)], axis=1)

@@ -1,0 +1,94 @@
+"""A spring and damper between two points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from .. import errors
+from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.scene import Load, Scene
+from ..mechanism import Site
+
+
+class Spring(AbstractAutomaton):
+    """Tension k (l - l_0) + c l' between a site and a point of the world or another site.
+
+    - `to`: (x, y) [m], or a site of another link
+    - `stiffness` k [N/m] >= 0, `length` l_0 [m] >= 0 without load, `damping` c [N s/m] >= 0
+
+    The points must not coincide: a spring of no length has no direction.
+
+        carom.Spring(block.tip, to=(-1.0, 0.0), stiffness=100.0, length=1.0)
+    """
+
+    site: Site = eqx.field(static=True)
+    other: Site | None = eqx.field(static=True)
+    point: tuple[Any, Any]
+    stiffness: Any
+    length: Any
+    damping: Any
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self, site: Any, to: Any, stiffness: Any, length: Any, damping: Any = 0.0, name: str | None = None
+    ) -> None:
+        if not isinstance(site, Site):
+            raise errors.CaromError(
+                f"site of Spring is {site!r}; it must come from a mechanism: arm.tip, arm.site('...')"
+            )
+        self.site, self.other = site, to if isinstance(to, Site) else None
+        if self.other is None:
+            errors.vector("Spring", "to", to, 2)
+        elif self.other.link == site.link:
+            raise errors.CaromError(
+                f"Spring joins two sites of one link ('{site.name}', '{self.other.name}'); their distance never "
+                "changes; take one of another link"
+            )
+        self.point = (0.0, 0.0) if self.other else (jnp.asarray(to[0], dtype=float), jnp.asarray(to[1], dtype=float))
+        for field, value in (("stiffness", stiffness), ("length", length), ("damping", damping)):
+            errors.number("Spring", field, value, least=0.0)
+        self.stiffness, self.length, self.damping = stiffness, length, damping
+        self.name = name or f"spring {site.name}"
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return ("acting",)
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return ("stiffness", "damping")
+
+    def start(self, scene: Scene) -> Own:
+        return Own(jnp.asarray(0), (), ())
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        ax, ay, avx, avy = self._end(scene, self.site)
+        bx, by, bvx, bvy = (*self.point, 0.0, 0.0) if self.other is None else self._end(scene, self.other)
+        dx, dy = ax - bx, ay - by
+        length = jnp.sqrt(dx * dx + dy * dy)
+        nx, ny = dx / length, dy / length
+        rate = (avx - bvx) * nx + (avy - bvy) * ny
+        pull, drag = self.stiffness * (length - self.length), self.damping * rate
+        tension = pull + drag
+        scene.push(load, self.site.link, ax, ay, -tension * nx, -tension * ny)
+        if self.other is not None:
+            scene.push(load, self.other.link, bx, by, tension * nx, tension * ny)
+        return Flow(powers=(-pull * rate, -drag * rate))
+
+    def _end(self, scene: Scene, site: Site) -> tuple[Any, Any, Any, Any]:
+        point = scene.mechanism.numbers.site[site.index]
+        return scene.point(site.link, point[0], point[1])
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        return ()
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        return Landing(own.phase, (), ())

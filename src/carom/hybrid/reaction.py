@@ -1,0 +1,100 @@
+"""Reactions: forces that are not given by a formula but keep something from moving.
+
+An automaton that holds a contact closed, or lets it stick, offers rows. A row is a relative velocity u = g . v + ...
+that is to keep its value, and the direction f in which a unit of its reaction pushes the coordinates. All rows of all
+automata are solved together:
+
+    W x = -(g_i . a + d_i),    W_ij = g_i . M^-1 f_j,    a the accelerations without reactions,  d_i the rest of du_i/dt
+
+A sliding contact with friction has f = n - sigma mu t and g = n, so W need not be symmetric. Rows may depend on each
+other (two legs of a stool too many): the least-norm reactions are then taken, by solving (W + eps D) x = ... and two
+refinements, which leave an error of eps^3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+EPSILON = 1e-8  # of each diagonal entry
+NO_PULL = 1e-9  # [N] reactions smaller than this are none
+STILL = 10.0  # [1/s] what rounding moved is brought back at this rate
+
+
+class Row(NamedTuple):
+    """One relative velocity that is held."""
+
+    active: Any
+    across: list[Any]  # its gradient with respect to v
+    along: list[Any]  # generalized force of a unit reaction
+    drift: Any  # its rate of change while accelerations are zero
+
+
+class Reactions(NamedTuple):
+    """Reactions of all rows, in their order, and the accelerations with them."""
+
+    forces: list[Any]
+    acceleration: Any
+    weights: list[list[Any]]  # W, with rows that are not active taken out
+
+
+def dot(a: Any, b: Any) -> Any:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -> Reactions:
+    """Solve for the reactions; `free` are the accelerations without them, `solve` applies the inverse mass matrix."""
+    through = [solve(row.along) for row in rows]
+    weights = masked([[dot(row.across, t) for t in through] for row in rows], [row.active for row in rows])
+    right = [jnp.where(row.active, -(dot(row.across, free) + row.drift), 0.0) for row in rows]
+    forces = least(weights, right)
+    moved = tuple(a + sum(x * t[j] for x, t in zip(forces, through, strict=True)) for j, a in enumerate(free))
+    return Reactions(forces, moved, weights)
+
+
+def masked(w: list[list[Any]], on: list[Any]) -> list[list[Any]]:
+    """Rows and columns that take no part are those of the identity."""
+    n = len(on)
+    return [[jnp.where(on[i] & on[j], w[i][j], 1.0 if i == j else 0.0) for j in range(n)] for i in range(n)]
+
+
+def least(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
+    """The solution of least norm, for matrices with a non-negative symmetric part."""
+    n = len(right)
+    if n == 0:
+        return []
+    if n == 1:
+        return [right[0] / matrix[0][0]]
+    # The same addition to every diagonal entry, so that dependent rows share alike.
+    bump = EPSILON * sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
+    solve = _eliminate([[matrix[i][j] + (bump if i == j else 0.0) for j in range(n)] for i in range(n)])
+    x = solve(right)
+    for _ in range(2):
+        rest = [right[i] - dot(matrix[i], x) for i in range(n)]
+        x = [a + b for a, b in zip(x, solve(rest), strict=True)]
+    return x
+
+
+def _eliminate(matrix: list[list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    """Gauss's elimination without exchanges, written out on scalars."""
+    n = len(matrix)
+    a = [list(row) for row in matrix]
+    for k in range(n):
+        inverse = 1.0 / a[k][k]
+        for i in range(k + 1, n):
+            factor = a[i][k] * inverse
+            a[i][k] = factor
+            for j in range(k + 1, n):
+                a[i][j] = a[i][j] - factor * a[k][j]
+
+    def substitute(right: list[Any]) -> list[Any]:
+        x = list(right)
+        for i in range(n):
+            x[i] = x[i] - sum(a[i][k] * x[k] for k in range(i))
+        for i in reversed(range(n)):
+            x[i] = (x[i] - sum(a[i][k] * x[k] for k in range(i + 1, n))) / a[i][i]
+        return x
+
+    return substitute

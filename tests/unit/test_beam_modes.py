@@ -1,0 +1,640 @@
+"""Vibration modes of uniform beams: frequencies by three independent ways, shapes, modal integrals, refusals."""
+
+import dataclasses
+import itertools
+
+import jax
+import mpmath
+import numpy as np
+import pytest
+from numpy.polynomial import legendre
+from scipy.linalg import eigh, null_space
+
+from carom.beam import ENDS, Section, given_shapes, modal_data, modes
+from carom.errors import CaromError
+
+PAIRS = list(itertools.product(ENDS, ENDS))
+HANGING = [pair for pair in PAIRS if pair[0] in ("simple", "clamped")]
+THEORIES = ("euler-bernoulli", "timoshenko")
+E = 2e11
+# Elastic-chain paper: the data that reproduce its table of modes to all digits.
+PAPER = Section(
+    area=3.75e-4,
+    second_moment=4.8828125e-9,
+    mass_per_length=1.0,
+    youngs_modulus=E,
+    shear_modulus=E / 2.6,
+    shear_factor=5 / 6,
+)
+# r = 0.1 l, s = 0.177 l at unit length: the second spectrum starts among the first four modes.
+STUBBY = Section(
+    area=0.01, radius_of_gyration=0.1, density=2000.0, youngs_modulus=E, shear_modulus=E / 2.6, shear_factor=5 / 6
+)
+ESSENTIAL = {"free": (), "simple": (0,), "clamped": (0, 1), "guided": (1,)}  # 0: W = 0, 1: Theta = 0
+
+
+def slenderness(section, theory):
+    """r and s of a beam of unit length, from their definitions."""
+    if theory == "euler-bernoulli":
+        return 0.0, 0.0
+    k, G = section.shear_factor, section.shear_modulus
+    r2 = section.rotary_inertia / section.mass_per_length
+    return np.sqrt(r2), np.sqrt(section.youngs_modulus * section.second_moment / (k * section.area * G))
+
+
+def dimensionless(found, section):
+    return found.frequency * np.sqrt(section.mass_per_length / (section.youngs_modulus * section.second_moment))
+
+
+# --- frequencies ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ends", "first", "second"),
+    [
+        (("simple", "simple"), 3.141592653590, None),
+        (("clamped", "clamped"), 4.728894916197, 4.72606095063675),
+        (("simple", "clamped"), 3.926181400746, 3.924559038288969),
+        (("clamped", "simple"), 3.926181400746, 3.924559038288969),
+    ],
+)
+def test_the_papers_table_of_wave_numbers(ends, first, second):
+    found = modes(PAPER, 1.0, ends)
+    assert found.wave_number[0] == pytest.approx(first, rel=0, abs=1e-12)  # printed to 12 decimals
+    if second is not None:
+        assert found.second_wave_number[0] == pytest.approx(second, rel=1e-14)
+
+
+def mp_misfit(left, right, b, r, s):
+    """Determinant of the end conditions for exponentials, straight from the equations of motion."""
+    b2, r2, s2 = b**2, mpmath.mpf(r) ** 2, mpmath.mpf(s) ** 2
+    root = mpmath.sqrt((b2 * (r2 + s2)) ** 2 - 4 * (b2**2 * r2 * s2 - b2))
+    squares = [(-b2 * (r2 + s2) + sign * root) / 2 for sign in (1, -1)]
+    rows = {"simple": (0, 2), "guided": (1, 3), "clamped": (0, 1), "free": (2, 3)}
+    columns = []
+    for lam in [sign * mpmath.sqrt(x) for x in squares for sign in (1, -1)]:
+        theta = (lam**2 + b2 * s2) / lam
+        state = (1, theta, lam * theta, -b2 / lam)
+        end = mpmath.exp(lam)
+        columns.append([state[i] for i in rows[left]] + [end * state[i] for i in rows[right]])
+    return mpmath.det(mpmath.matrix(columns))
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_ten_modes_of_every_pair_to_twelve_digits(theory):
+    r, s = slenderness(STUBBY, theory)
+    with mpmath.workdps(50):
+        for left, right in PAIRS:
+            found = modes(STUBBY, 1.0, (left, right), 10, theory)
+            for b, second in zip(dimensionless(found, STUBBY), found.second_wave_number, strict=True):
+                if second == 0:
+                    continue  # the shear mode at the cut-off, where the exponentials coincide
+                below, above = (mp_misfit(left, right, mpmath.mpf(b) * (1 + e), r, s) for e in (-1e-12, 1e-12))
+                # The determinant has a constant phase; a root in between turns it round.
+                assert mpmath.re(below / above) < 0, (left, right, b)
+
+
+def ritz(left, right, r, s, degree):
+    """Squares b^2 from a Ritz method with polynomials: nothing in common with characteristic equations."""
+    x, w = legendre.leggauss(degree + 4)
+    unit = np.eye(degree + 1)
+    P, D, D2 = (
+        np.stack([2**n * legendre.legval(x, legendre.legder(row, n)) for row in unit], axis=1) for n in range(3)
+    )
+    ends = [
+        [np.array([2**n * legendre.legval(z, legendre.legder(row, n)) for row in unit]) for n in (0, 1)]
+        for z in (-1, 1)
+    ]
+    w, zero = w / 2, np.zeros(degree + 1)
+    if s == 0:
+        K, mass = (D2.T * w) @ D2, (P.T * w) @ P
+        fixed = [ends[i][n] for i, end in enumerate((left, right)) for n in ESSENTIAL[end]]
+    else:
+        shear, bend, turn = np.hstack([D, -P]), np.hstack([0 * D, D]), np.hstack([0 * P, P])
+        K = (shear.T * w) @ shear / s**2 + (bend.T * w) @ bend
+        both = np.hstack([P, 0 * P])
+        mass = (both.T * w) @ both + r**2 * (turn.T * w) @ turn
+        fixed = [
+            np.concatenate([ends[i][0], zero] if n == 0 else [zero, ends[i][0]])
+            for i, end in enumerate((left, right))
+            for n in ESSENTIAL[end]
+        ]
+    B = null_space(np.array(fixed)) if fixed else np.eye(len(K))
+    return eigh(B.T @ K @ B, B.T @ mass @ B, eigvals_only=True)
+
+
+@pytest.mark.parametrize(
+    ("section", "theory", "degree", "rel"),
+    # Conditioning of the Ritz matrices limits the comparison: W'' of high degree is the worst.
+    [(PAPER, "euler-bernoulli", 36, 1e-6), (PAPER, "timoshenko", 40, 1e-6), (STUBBY, "timoshenko", 48, 1e-8)],
+)
+def test_frequencies_of_every_pair_against_a_ritz_method(section, theory, degree, rel):
+    r, s = slenderness(section, theory)
+    for ends in PAIRS:
+        found = modes(section, 1.0, ends, 10, theory)
+        squares = ritz(*ends, r, s, degree)
+        rigid = len(found.rigid)
+        assert np.all(np.abs(squares[:rigid]) < 1e-2), ends
+        assert squares[rigid] > 1
+        # In order, none missing, both spectra: the lists agree place by place.
+        np.testing.assert_allclose(dimensionless(found, section), np.sqrt(squares[rigid : rigid + 10]), rtol=rel)
+    assert (theory == "euler-bernoulli" or section is PAPER) == bool(np.all(found.evanescent))
+
+
+def count_below(left, right, b, r, s):
+    """Wittrick and Williams: frequencies below b, from signs of the dynamic stiffness and the two closed families."""
+    sums, root = b**2 * (r**2 + s**2), b * np.sqrt((b * (r**2 - s**2)) ** 2 + 4)
+    first, sigma = (sums + root) / 2, (root - sums) / 2
+    squares = np.array([-first, sigma], dtype=complex)
+    lam = np.concatenate([np.sqrt(squares), -np.sqrt(squares)])
+    theta = (lam**2 + (b * s) ** 2) / lam
+    ends = [np.exp(lam * (x - (lam.real > 0))) for x in (0, 1)]  # growing waves scaled at the right end
+    moved = np.array([ends[0], theta * ends[0], ends[1], theta * ends[1]])
+    M, Q = lam * theta, -(b**2) / lam
+    force = np.array([-Q * ends[0], -M * ends[0], Q * ends[1], M * ends[1]])
+    K = np.real(force @ np.linalg.inv(moved))
+
+    def negative(dof):
+        return int(np.sum(np.linalg.eigvalsh((K + K.T)[np.ix_(dof, dof)] / 2) < 0)) if dof else 0
+
+    simple = int(np.sqrt(first) / np.pi) + (int(np.sqrt(-sigma) / np.pi) + 1 if sigma < 0 else 0)
+    free = [2 * i + n for i, end in enumerate((left, right)) for n in (0, 1) if n not in ESSENTIAL[end]]
+    return simple - negative([1, 3]) + negative(free)
+
+
+@pytest.mark.parametrize("section", [PAPER, STUBBY])
+@pytest.mark.parametrize("theory", THEORIES)
+def test_no_root_is_missed_among_thirty(section, theory):
+    r, s = slenderness(section, theory)
+    for ends in PAIRS:
+        found = modes(section, 1.0, ends, 31, theory)
+        b = dimensionless(found, section)
+        assert np.all(np.diff(b) > 0)
+        counts = [count_below(*ends, 0.55 * x + 0.45 * y, r, s) for x, y in itertools.pairwise(b)]
+        assert counts == [len(found.rigid) + j for j in range(1, 31)], ends
+
+
+def test_textbook_wave_numbers_of_euler_bernoulli():
+    # Roots of cos x cosh x = -1, of cos x cosh x = 1, and of tan x = tanh x.
+    for ends, values in {
+        ("clamped", "free"): (1.8751040687119611, 4.694091132974175, 7.854757438237613),
+        ("free", "free"): (4.730040744862704, 7.853204624095838, 10.995607838001671),
+        ("simple", "free"): (3.9266023120479188, 7.068582745628732, 10.210176122813031),
+        ("guided", "clamped"): (2.365020372431352, 5.497803919000836, 8.639379828699742),
+    }.items():
+        found = modes(PAPER, 1.0, ends, 3, "euler-bernoulli")
+        np.testing.assert_allclose(found.wave_number, values, rtol=4e-15)
+        np.testing.assert_array_equal(found.second_wave_number, found.wave_number)
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_three_hundred_modes_neither_overflow_nor_leave_their_ends(theory):
+    found = modes(PAPER, 1.0, ("clamped", "free"), 300, theory)
+    assert np.all(np.diff(found.frequency) > 0)
+    if theory == "euler-bernoulli":
+        np.testing.assert_allclose(found.wave_number[20:], np.pi * (np.arange(21, 301) - 0.5), rtol=1e-14)
+    else:  # the second wave begins a hundred modes up
+        assert found.frequency[~found.evanescent][0] >= found.cutoff
+        assert np.all(found.frequency[found.evanescent] < found.cutoff)
+        assert not np.all(found.evanescent)
+    grid = np.linspace(0, 1, 301)
+    assert np.max(np.abs(found.deflection(grid))) <= 1 + 1e-12
+    # Near the cut-off q^2 is a difference of large numbers: ten digits of the shape are left on this slender beam.
+    assert np.max(np.abs(found.deflection(0.0))) < 1e-10
+    assert np.max(np.abs(found.bending(1.0)) / found.wave_number**2) < 1e-10
+
+
+def test_rigid_motions_are_named_and_not_among_the_modes():
+    for left, right in PAIRS:
+        ends = {left, right}
+        expected = {
+            frozenset({"free"}): ("translation", "rotation"),
+            frozenset({"free", "simple"}): ("rotation",),
+            frozenset({"free", "guided"}): ("translation",),
+            frozenset({"guided"}): ("translation",),
+        }.get(frozenset(ends), ())
+        found = modes(PAPER, 1.0, (left, right))
+        assert found.rigid == expected
+        assert found.frequency[0] > 1
+
+
+def test_euler_bernoulli_is_the_slender_limit_with_slope_two():
+    for ends in PAIRS:
+        error = []
+        for scale in (1.0, 0.5, 0.25):
+            radius = 0.005 * scale
+            thin = Section(
+                area=1.0,
+                radius_of_gyration=radius,
+                density=1.0,
+                youngs_modulus=E,
+                poisson_ratio=0.3,
+                shear_factor=5 / 6,
+            )
+            both = [modes(thin, 1.0, ends, 3, theory).frequency for theory in THEORIES]
+            error.append(both[0] / both[1] - 1)
+        slopes = np.log2(np.array(error[:-1]) / np.array(error[1:]))
+        assert np.all(np.array(error) > 0)  # shear and rotary inertia only soften
+        np.testing.assert_allclose(slopes, 2.0, atol=0.03)
+
+
+def test_two_simple_ends_have_a_shear_mode_at_the_cutoff():
+    found = modes(STUBBY, 1.0, ("simple", "simple"), 6)
+    (at,) = np.flatnonzero(found.second_wave_number == 0)
+    kAG = STUBBY.shear_factor * STUBBY.area * STUBBY.shear_modulus
+    assert found.frequency[at] == pytest.approx(found.cutoff, rel=1e-15)
+    assert found.cutoff == pytest.approx(np.sqrt(kAG / STUBBY.rotary_inertia), rel=1e-14)
+    eta = np.linspace(0, 1, 7)
+    np.testing.assert_array_equal(found.deflection(eta)[:, at], 0)
+    np.testing.assert_allclose(found.rotation(eta)[:, at], 1, rtol=1e-15)
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def gauss(count=80):
+    x, w = np.polynomial.legendre.leggauss(count)
+    return (x + 1) / 2, w / 2
+
+
+@pytest.mark.parametrize("section", [PAPER, STUBBY])
+@pytest.mark.parametrize("theory", THEORIES)
+def test_modes_are_orthogonal_and_their_rayleigh_quotient_is_the_frequency_squared(section, theory):
+    x, w = gauss()
+    J = section.rotary_inertia if theory == "timoshenko" else 0.0
+    length = 1.3
+    for ends in PAIRS:
+        found = modes(section, length, ends, 10, theory)
+        eta = length * x
+        deflection, rotation, bending, shear = (
+            length * (f.T * w) @ f
+            for f in (found.deflection(eta), found.rotation(eta), found.bending(eta), found.shear(eta))
+        )
+        mass = section.mass_per_length * deflection + J * rotation
+        K = section.bending_stiffness * bending
+        if theory == "timoshenko":
+            K = K + section.shear_stiffness * shear
+        size = np.sqrt(np.diag(mass))
+        np.testing.assert_allclose(mass / np.outer(size, size), np.eye(10), atol=1e-12)
+        size = size * found.frequency
+        np.testing.assert_allclose(K / np.outer(size, size), np.eye(10), atol=1e-12)
+        # Rigid motions are orthogonal to every elastic one.
+        if "translation" in found.rigid:
+            assert np.max(np.abs(w @ found.deflection(eta))) < 1e-12
+        if "rotation" in found.rigid:
+            about = eta if ends[0] != "free" or "translation" in found.rigid else eta - length
+            momentum = section.mass_per_length * (w * about) @ found.deflection(eta) + J * w @ found.rotation(eta)
+            assert np.max(np.abs(momentum)) < 1e-11 * section.mass_per_length
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_derivatives_integrate_to_the_functions_and_ends_are_kept(theory):
+    x, w = gauss()
+    for ends in PAIRS:
+        found = modes(STUBBY, 0.8, ends, 8, theory)
+        scale = found.wave_number / 0.8
+        for low, high in ((0.0, 0.3), (0.3, 0.8)):
+            eta, weight = low + (high - low) * x, (high - low) * w
+            for f, df, n in (
+                (found.deflection, found.slope, 0),
+                (found.slope, found.curvature, 1),
+                (found.rotation, found.bending, 1),
+            ):
+                error = f(high) - f(low) - weight @ df(eta)
+                assert np.max(np.abs(error) / scale**n) < 1e-11
+        for end, eta in zip(ends, (0.0, 0.8), strict=True):
+            for n in ESSENTIAL[end]:
+                value = (found.deflection, found.rotation)[n](eta)
+                assert np.max(np.abs(value) / scale**n) < 1e-12
+            if end in ("free", "simple"):
+                assert np.max(np.abs(found.bending(eta)) / scale**2) < 1e-12
+            if end in ("free", "guided") and theory == "timoshenko":
+                assert np.max(np.abs(found.shear(eta)) / scale) < 1e-12
+        if theory == "euler-bernoulli":
+            np.testing.assert_array_equal(found.rotation(eta), found.slope(eta))
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_equations_of_motion_hold_along_the_beam(theory):
+    """(k A G Gamma)' + mu omega^2 W = 0, over a piece; Euler-Bernoulli by moments."""
+    found = modes(STUBBY, 1.0, ("clamped", "free"), 6, theory)
+    x, w = gauss()
+    eta, weight = 0.2 + 0.5 * x, 0.5 * w
+    load = STUBBY.mass_per_length * found.frequency**2
+    if theory == "timoshenko":
+        force = STUBBY.shear_stiffness * (found.shear(0.7) - found.shear(0.2))
+        np.testing.assert_allclose(force, -load * (weight @ found.deflection(eta)), rtol=1e-9, atol=1e-9 * load[0])
+        turn = STUBBY.bending_stiffness * (found.bending(0.7) - found.bending(0.2))
+        inertia = STUBBY.rotary_inertia * found.frequency**2 * (weight @ found.rotation(eta))
+        shear = STUBBY.shear_stiffness * (weight @ found.shear(eta))
+        np.testing.assert_allclose(turn, -shear - inertia, rtol=1e-9)
+    else:  # from the free end inwards the moment is the double integral of the load
+        eta, weight = 0.4 + 0.6 * x, 0.6 * w
+        moment = load * ((weight * (eta - 0.4)) @ found.deflection(eta))
+        np.testing.assert_allclose(STUBBY.bending_stiffness * found.curvature(0.4), moment, rtol=1e-10)
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_peak_is_one_and_left_side_is_positive(theory):
+    grid = np.linspace(0, 1, 10001)
+    for ends in PAIRS:
+        W = modes(STUBBY, 1.0, ends, 7, theory).deflection(grid)
+        W = W[:, np.any(W != 0, axis=0)]
+        np.testing.assert_allclose(
+            np.max(np.abs(W), axis=0), 1.0, atol=5e-6
+        )  # the grid may miss the peak by (p h)^2 / 8
+        assert np.max(np.abs(W)) < 1 + 1e-14
+        for w in W.T:
+            assert w[np.abs(w) > 5e-3][0] > 0
+
+
+def test_unit_modal_mass():
+    data = modal_data(modes(STUBBY, 2.0, ("clamped", "free"), 5, normalisation="mass"))
+    np.testing.assert_allclose(data.modal_mass, np.eye(5), atol=1e-13)
+    np.testing.assert_allclose(np.diag(data.stiffness), data.shapes.frequency**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_mirrored_ends_have_mirrored_modes_exactly(theory):
+    eta = np.arange(65) / 64
+    for left, right in PAIRS:
+        one, other = (modes(STUBBY, 1.0, ends, 8, theory) for ends in ((left, right), (right, left)))
+        np.testing.assert_array_equal(one.frequency, other.frequency)
+        W, V = one.deflection(eta), other.deflection(1 - eta)
+        Theta, Phi = one.rotation(eta), other.rotation(1 - eta)
+        if left != right:  # two objects, one computation: bit by bit
+            sign = np.where(np.all(W == V, axis=0), 1.0, -1.0)
+            np.testing.assert_array_equal(W, sign * V)
+            np.testing.assert_array_equal(Theta, -sign * Phi)
+        else:
+            sign = np.where(np.max(np.abs(W - V), axis=0) < 1e-9, 1.0, -1.0)
+            np.testing.assert_allclose(W, sign * V, atol=1e-12)
+
+
+@pytest.mark.parametrize("theory", THEORIES)
+def test_modal_sum_of_a_cantilevers_tip_converges_to_the_static_deflection(theory):
+    force, length = 3.0, 1.7
+    exact = force * length**3 / (3 * STUBBY.bending_stiffness)
+    if theory == "timoshenko":
+        exact += force * length / STUBBY.shear_stiffness
+    found = modes(STUBBY, length, ("clamped", "free"), 40, theory)
+    data = modal_data(found)
+    tip = found.deflection(length)
+    terms = force * tip**2 / (found.frequency**2 * np.diag(data.modal_mass))
+    sums = np.cumsum(terms)
+    assert np.all(sums < exact)  # assumed modes are too stiff, always
+    assert sums[-1] == pytest.approx(exact, rel=1e-5 if theory == "euler-bernoulli" else 2e-2)
+    # What is missing falls as N^-3, with shear as N^-1.
+    rate = np.log2((exact - sums[19]) / (exact - sums[39]))
+    assert rate == pytest.approx(3.0 if theory == "euler-bernoulli" else 1.0, abs=0.1)
+    np.testing.assert_allclose(force * tip @ np.linalg.solve(data.stiffness, tip), sums[-1], rtol=1e-11)
+
+
+# --- modal integrals --------------------------------------------------------------------------------------------------
+
+
+def test_integrals_of_a_simply_supported_beam_are_the_closed_forms():
+    mass, length, n = 2.0, 1.6, np.arange(1, 6)
+    section = Section(area=1e-4, second_moment=1e-9, mass_per_length=mass / length, youngs_modulus=E)
+    data = modal_data(
+        modes(section, length, ("simple", "simple"), 5, "euler-bernoulli"),
+        air_damping=0.3,
+        material_damping=7e6,
+        rotary_inertia=1e-3,
+    )
+    k = n * np.pi / length
+    assert (data.mass, data.length, data.rotary) == (pytest.approx(mass), length, pytest.approx(1e-3 * length))
+    odd = n % 2
+    np.testing.assert_allclose(data.mass_W, mass / length * 2 * odd / k, atol=1e-14)
+    np.testing.assert_allclose(data.mass_eta_W, -mass * (-1.0) ** n / k, rtol=1e-13)
+    np.testing.assert_allclose(data.mass_WW, mass / 2 * np.eye(5), atol=1e-14)
+    np.testing.assert_allclose(data.rotary_Theta, 0, atol=1e-15)
+    np.testing.assert_allclose(data.rotary_ThetaTheta, np.diag(1e-3 * k**2 * length / 2), atol=1e-14)
+    np.testing.assert_allclose(
+        data.stiffness, np.diag(E * 1e-9 * k**4 * length / 2), atol=1e-12 * E * 1e-9 * k[-1] ** 4
+    )
+    expected = 0.3 * length / 2 + 7e6 * 1e-9 * k**4 * length / 2
+    np.testing.assert_allclose(data.damping, np.diag(expected), atol=1e-12 * expected[-1])
+    # Foreshortening of the first: integral of k^2 cos^2 = k^2 eta / 2 + k sin(2 k eta) / 4.
+    eta, k1 = data.nodes, k[0]
+    H = k1**2 * eta / 2 + k1 * np.sin(2 * k1 * eta) / 4
+    np.testing.assert_allclose(data.H[:, 0, 0], H, rtol=1e-12)
+    np.testing.assert_allclose(data.mass_H[0, 0], mass / length * k1**2 * length**2 / 4, rtol=1e-13)
+    np.testing.assert_allclose(data.mass_eta_H[0, 0], mass * (k1 * length) ** 2 / 6 - mass / 8, rtol=1e-13)
+    np.testing.assert_allclose(data.weights @ data.W, data.mass_W, atol=1e-15)
+    assert data.weights.sum() == pytest.approx(mass, rel=1e-14)
+
+
+@pytest.mark.parametrize("ends", HANGING)
+def test_foreshortening_integrals_by_parts(ends):
+    data = modal_data(modes(STUBBY, 1.2, ends, 6))
+    x, w = gauss()
+    slope, eta, mu = data.shapes.slope(1.2 * x), 1.2 * x, STUBBY.mass_per_length
+    by_parts = mu * (slope.T * (1.2 * w * (1.2 - eta))) @ slope
+    moment = mu * (slope.T * (1.2 * w * (1.2**2 - eta**2) / 2)) @ slope
+    scale = np.max(np.abs(by_parts))
+    np.testing.assert_allclose(data.mass_H, by_parts, atol=1e-13 * scale)
+    np.testing.assert_allclose(data.mass_eta_H, moment, atol=1e-13 * scale)
+    assert np.max(np.abs(data.shapes.foreshortening(0.0))) < 1e-14 * scale
+    np.testing.assert_allclose(data.shapes.foreshortening(data.nodes[3]), data.H[3], atol=1e-14 * scale)
+
+
+@pytest.mark.parametrize("count", [1, 10, 60])
+def test_quadrature_is_exact_to_rounding_whatever_the_number_of_modes(count):
+    found = modes(PAPER, 1.0, ("clamped", "free"), count, "euler-bernoulli")
+    data = modal_data(found)
+    finer = modal_data(found, nodes=min(2 * len(data.nodes), 256))
+    for name in ("mass_W", "mass_eta_W", "mass_WW", "mass_H", "mass_eta_H", "stiffness"):
+        one, other = getattr(data, name), getattr(finer, name)
+        np.testing.assert_allclose(one, other, atol=3e-12 * np.max(np.abs(other)), err_msg=name)
+    np.testing.assert_allclose(data.mass_WW, np.eye(count) / 4, atol=1e-13)  # exact for a cantilever of unit mass
+
+
+def test_damping_ratio_of_each_vibration():
+    found = modes(STUBBY, 1.0, ("clamped", "free"), 4)
+    plain = modal_data(found, damping_ratio=0.02)
+    np.testing.assert_allclose(
+        np.diag(plain.damping), 2 * 0.02 * found.frequency * np.diag(plain.modal_mass), rtol=1e-12
+    )
+    size = np.sqrt(np.diag(plain.damping))
+    np.testing.assert_allclose(plain.damping / np.outer(size, size), np.eye(4), atol=1e-11)
+    # Shapes that are not the modes: the ratio still belongs to the vibrations.
+    mixed = given_shapes(STUBBY, 1.0, [[0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0, 1]])
+    data = modal_data(mixed, damping_ratio=[0.01, 0.02, 0.03])
+    squares, vibrations = eigh(data.stiffness, data.modal_mass)
+    D = vibrations.T @ data.damping @ vibrations
+    np.testing.assert_allclose(np.diag(D), 2 * np.array([0.01, 0.02, 0.03]) * np.sqrt(squares), rtol=1e-10)
+    assert np.max(np.abs(D - np.diag(np.diag(D)))) < 1e-9 * np.max(D)
+
+
+def test_data_are_read_only():
+    data = modal_data(modes(PAPER, 1.0, ("simple", "simple"), 2))
+    with pytest.raises(ValueError, match="read-only"):
+        data.W[0, 0] = 1.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        data.mass = 2.0
+    with pytest.raises(ValueError, match="read-only"):
+        data.shapes.frequency[0] = 1.0
+
+
+# --- shapes that the user gives ---------------------------------------------------------------------------------------
+
+
+def test_functions_polynomials_and_modes_give_the_same_integrals():
+    length = 1.4
+    exact = modes(STUBBY, length, ("simple", "simple"), 2)
+    a = exact.rotation(0.0)
+    given = given_shapes(
+        STUBBY,
+        length,
+        [lambda eta: np.sin(np.pi * eta / length), lambda eta: np.sin(2 * np.pi * eta / length)],
+        [lambda eta: a[0] * np.cos(np.pi * eta / length), lambda eta: a[1] * np.cos(2 * np.pi * eta / length)],
+        theory="timoshenko",
+    )
+    one, other = modal_data(exact, material_damping=1.0), modal_data(given, material_damping=1.0)
+    for name in (
+        "mass_W",
+        "mass_eta_W",
+        "mass_WW",
+        "rotary_Theta",
+        "rotary_ThetaTheta",
+        "stiffness",
+        "damping",
+        "mass_H",
+    ):
+        f, g = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(f, g, atol=1e-11 * max(np.max(np.abs(f)), 1e-3), err_msg=name)
+    polynomial = given_shapes(STUBBY, length, [[0, 0, 3, -1]])
+    function = given_shapes(STUBBY, length, [lambda eta: 3 * (eta / length) ** 2 - (eta / length) ** 3])
+    eta = np.linspace(0, length, 5)
+    for name in ("deflection", "slope", "curvature", "rotation", "bending"):
+        np.testing.assert_allclose(getattr(polynomial, name)(eta), getattr(function, name)(eta), atol=1e-12)
+    np.testing.assert_allclose(polynomial.rotation(eta)[:, 0], (6 * eta - 3 * eta**2 / length) / length**2, atol=1e-14)
+    # One static shape carries a force at the tip exactly.
+    data = modal_data(polynomial)
+    tip = polynomial.deflection(length)
+    deflection = tip @ np.linalg.solve(data.stiffness, tip)
+    assert deflection == pytest.approx(length**3 / (3 * STUBBY.bending_stiffness), rel=1e-13)
+
+
+# --- sections ---------------------------------------------------------------------------------------------------------
+
+
+def test_sections_from_geometry():
+    data = {"youngs_modulus": 2.6, "poisson_ratio": 0.3, "density": 3.0}
+    for section, area, moment, factor in (
+        (Section.rectangle(width=2.0, depth=3.0, **data), 6.0, 4.5, 13 / 15.3),
+        (Section.circle(radius=2.0, **data), 4 * np.pi, 4 * np.pi, 7.8 / 8.8),
+        (Section.tube(outer_radius=2.0, inner_radius=1.0, **data), 3 * np.pi, 3.75 * np.pi, 12.1875 / 19.65),
+    ):
+        assert (section.area, section.second_moment) == (pytest.approx(area), pytest.approx(moment))
+        assert section.shear_factor == pytest.approx(factor, rel=1e-12)
+        assert section.shear_modulus == pytest.approx(1.0)
+        assert section.mass_per_length == pytest.approx(3 * area)
+        assert section.rotary_inertia == pytest.approx(3 * moment)
+    # A tube without a hole is a circle; a thin one has 2 (1 + nu) / (4 + 3 nu).
+    assert Section.tube(outer_radius=1.0, inner_radius=1e-9, **data).shear_factor == pytest.approx(7.8 / 8.8)
+    assert Section.tube(outer_radius=1.0, inner_radius=1 - 1e-9, **data).shear_factor == pytest.approx(2.6 / 4.9)
+    assert Section.circle(radius=1.0, shear_factor=0.9, **data).shear_factor == 0.9
+    assert dataclasses.replace(PAPER, shear_factor=0.9).shear_factor == 0.9
+
+
+GOOD = {"area": 1e-3, "second_moment": 1e-8, "density": 7850.0, "youngs_modulus": E, "poisson_ratio": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"mass_per_length": 1.0}, r"mass_per_length of Section is 1 but density \* area is 7.85; .* leave out"),
+        ({"shear_modulus": 7e10}, r"shear_modulus of Section is 7e\+10 but youngs_modulus .* is 7.69231e\+10"),
+        ({"radius_of_gyration": 0.01}, r"second_moment of Section is 1e-08 but area \* radius_of_gyration\^2 is 1e-07"),
+        ({"density": None}, "mass_per_length of Section is not given; .* give mass_per_length or density"),
+        ({"second_moment": None}, "second_moment of Section is not given; .* or radius_of_gyration"),
+        ({"poisson_ratio": 0.6}, r"poisson_ratio of Section is 0.6; it must lie in \(-1, 0.5\]"),
+        ({"poisson_ratio": -1.0}, "poisson_ratio of Section is -1; it must be greater than -1"),
+        ({"shear_factor": 1.2}, "shear_factor of Section is 1.2; .* not its inverse"),
+        ({"area": -1.0}, "area of Section is -1; it must be greater than 0"),
+        ({"area": "wide"}, "area of Section is 'wide'; it must be a number"),
+    ],
+)
+def test_contradicting_sections_are_refused(unchecked, change, sentence):
+    with pytest.raises(CaromError, match=sentence):
+        Section(**{**GOOD, **change})
+
+
+@pytest.mark.parametrize(
+    ("attempt", "sentence"),
+    [
+        (lambda: Section.tube(outer_radius=1.0, inner_radius=2.0, youngs_modulus=E, density=1.0), "exchange them"),
+        (lambda: Section.circle(radius=1.0, density=1.0), "youngs_modulus of Section is not given"),
+        (lambda: Section.circle(radius=1.0, youngs_modulus=E, densty=1.0), "did you mean 'density'"),
+        (
+            lambda: Section.circle(radius=1.0, youngs_modulus=E, shear_modulus=E / 4, density=1.0),
+            "imply a Poisson ratio of 1; .* give shear_factor",
+        ),
+        (lambda: modes(3.0, 1.0, ("simple", "simple")), "section of Beam is a float"),
+        (lambda: modes(PAPER, 0.0, ("simple", "simple")), "length of Beam is 0"),
+        (lambda: modes(PAPER, 0.007, ("simple", "simple")), "radius_of_gyration of Section is .* on a beam of length"),
+        (lambda: modes(PAPER, 1.0, "simple"), "ends of Beam is 'simple'; it must be a pair"),
+        (lambda: modes(PAPER, 1.0, ("simple", "clampd")), "right end of Beam 'clampd'.* 'clamped'"),
+        (lambda: modes(PAPER, 1.0, ("simple", "free"), 0), "count of modes is 0"),
+        (lambda: modes(PAPER, 1.0, ("simple", "free"), 2.0), "count of modes is 2.0"),
+        (lambda: modes(PAPER, 1.0, ("simple", "free"), theory="timoschenko"), "did you mean 'timoshenko'"),
+        (lambda: modes(PAPER, 1.0, ("simple", "free"), normalisation="max"), "normalisation of modes"),
+        (lambda: modes(Section(**{**GOOD, "poisson_ratio": None}), 1.0, ("simple", "free")), "give shear_modulus or"),
+        (lambda: modes(Section(**GOOD), 1.0, ("simple", "free")), "give shear_factor"),
+        (lambda: modal_data(modes(PAPER, 1.0, ("free", "simple"))), "left end of Beam is 'free'; .* choose 'simple'"),
+        (lambda: modal_data(modes(PAPER, 1.0, ("guided", "simple"))), "left end of Beam is 'guided'"),
+        (lambda: modal_data(3), "shapes of Beam is a int"),
+        (
+            lambda: modal_data(modes(PAPER, 1.0, ("simple", "free"), 10), nodes=12),
+            "12 quadrature nodes .* its 10 modes",
+        ),
+        (lambda: modal_data(modes(PAPER, 1.0, ("simple", "free"), 200)), "Beam has 200 modes, .* ask for fewer"),
+        (lambda: modal_data(modes(PAPER, 1.0, ("simple", "free")), nodes=0), "nodes of Beam is 0"),
+        (lambda: modal_data(modes(PAPER, 1.0, ("simple", "free")), air_damping=-1.0), "air_damping of Beam is -1"),
+        (lambda: modal_data(modes(PAPER, 1.0, ("simple", "free")), damping_ratio=-1.0), "damping_ratio of Beam is -1"),
+        (
+            lambda: modal_data(modes(PAPER, 1.0, ("simple", "free")), damping_ratio=0.1, air_damping=1.0),
+            "give the ratio or the coefficients",
+        ),
+        (
+            lambda: modal_data(modes(PAPER, 1.0, ("simple", "free"), 2), damping_ratio=[0.1, -0.1]),
+            "every entry must be at least 0",
+        ),
+        (
+            lambda: modal_data(modes(PAPER, 1.0, ("simple", "free")), rotary_inertia=-1.0),
+            "rotary_inertia of Beam is -1",
+        ),
+        (
+            lambda: modal_data(modes(STUBBY, 1.0, ("simple", "simple"), 5), rotary_inertia=0.0),
+            "shape 3 of Beam moves no mass",
+        ),
+        (lambda: modes(PAPER, 1.0, ("simple", "free")).deflection(1.1), "eta of Beam is 1.1; it must lie on the beam"),
+        (lambda: modes(PAPER, 1.0, ("simple", "free")).deflection("tip"), "eta of Beam is 'tip'"),
+        (lambda: given_shapes(PAPER, 1.0, [[1.0, 1.0]]), "deflection 0 of Beam is 1 at eta = 0"),
+        (lambda: given_shapes(PAPER, 1.0, [np.cos]), "deflection 0 of Beam is 1 at eta = 0"),
+        (lambda: given_shapes(PAPER, 1.0, np.sin), "deflections of Beam is .* list"),
+        (lambda: given_shapes(PAPER, 1.0, [[[0.0]]]), "deflection 0 of Beam is .* coefficients"),
+        (lambda: given_shapes(PAPER, 1.0, [lambda eta: 0.0]), "takes arrays"),
+        (lambda: given_shapes(PAPER, 1.0, [lambda eta: abs(eta - 0.3) - 0.3]), "no kink"),
+        (lambda: given_shapes(PAPER, 1.0, [lambda eta: np.exp(-(((eta - 0.55) / 0.002) ** 2))]), "not resolved"),
+        (
+            lambda: jax.grad(lambda x: modes(PAPER, x, ("simple", "free")).frequency[0])(1.0),
+            "length of Beam is traced by JAX; .* outside of jit",
+        ),
+        (lambda: given_shapes(PAPER, 1.0, [[0, 0, 1]], [[0, 2]]), "leave them out"),
+        (lambda: given_shapes(PAPER, 1.0, [[0, 0, 1]], theory="timoshenko"), "rotations of Beam are not given"),
+        (lambda: given_shapes(PAPER, 1.0, [[0, 0, 1]], [[1], [2]], "timoshenko"), "1 deflections and 2 rotations"),
+        (lambda: modal_data(given_shapes(PAPER, 1.0, [[0, 1]])), "without stiffness"),
+        (lambda: modal_data(given_shapes(PAPER, 1.0, [[0, 1, 1], [0, 0, 1]])), "without stiffness"),
+        (lambda: modal_data(given_shapes(PAPER, 1.0, [[0, 0, 1], [0, 0, 2]])), "depend on each other"),
+        (
+            lambda: modal_data(given_shapes(PAPER, 1.0, [[0, 1]], [[0.0]], "timoshenko"), rotary_inertia=0.0),
+            "moves its mass as a rotation",
+        ),
+    ],
+)
+def test_mistakes_are_answered_by_a_sentence(unchecked, attempt, sentence):
+    with pytest.raises(CaromError, match=sentence):
+        attempt()

@@ -7,8 +7,8 @@ automata are solved together:
     W x = -(g_i . a + d_i),    W_ij = g_i . M^-1 f_j,    a the accelerations without reactions,  d_i the rest of du_i/dt
 
 A sliding contact with friction has f = n - sigma mu t and g = n, so W need not be symmetric. Rows may depend on each
-other (two legs of a stool too many): the least-norm reactions are then taken, by solving (W + eps D) x = ... and two
-refinements, which leave an error of eps^3.
+other (two legs of a stool too many): the least-norm reactions are then taken, by solving (W + eps D) x = ... and three
+refinements, which leave an error of eps^4.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def least(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
     bump = EPSILON * sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
     solve = _eliminate([[matrix[i][j] + (bump if i == j else 0.0) for j in range(n)] for i in range(n)])
     x = solve(right)
-    for _ in range(2):
+    for _ in range(3):
         rest = [right[i] - dot(matrix[i], x) for i in range(n)]
         x = [a + b for a, b in zip(x, solve(rest), strict=True)]
     return x

@@ -36,7 +36,7 @@ from .path import Weights, path
 from .plastic import Plastic
 from .several import Problem, Solution, solve
 
-AT_REST = 1e-9  # [m/s] a contact slower than this does not move
+AT_SURFACE = 1e-10  # [m] nearer than this, a run starts at the surface
 MOST_PHASES = 4096
 OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
 WORDS = ("open", "sticking", "sliding right", "sliding left")
@@ -300,11 +300,21 @@ class RigidContacts(AbstractAutomaton):
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {c.name: -gap for c, gap in zip(self.contacts, self._gaps(scene), strict=True)}
 
+    def refuses(self, scene: Scene) -> str | None:
+        for contact in self.contacts:
+            touch = contact.pair.touching(scene)
+            if abs(float(touch.indentation)) < AT_SURFACE and float(touch.rate) >= float(self.settle_speed):
+                return (
+                    f"'{contact.name}' touches and moves in at {float(touch.rate):g} m/s, so that a blow would come "
+                    "before the run; start a little above the surface, or apply it first with carom.contact.blow"
+                )
+        return None
+
     def start(self, scene: Scene) -> Own:
         modes: list[Any] = []
         for contact, gap in zip(self.contacts, self._gaps(scene), strict=True):
             touch = contact.pair.touching(scene)
-            resting = (jnp.abs(gap) < 1e-10) & (jnp.abs(touch.rate) < AT_REST)
+            resting = (jnp.abs(gap) < AT_SURFACE) & (jnp.abs(touch.rate) < self.settle_speed)
             modes.append(jnp.where(resting, 1 if contact.friction is None else _mode(jnp.sign(touch.sliding)), OPEN))
         return Own(self._number(modes), (jnp.asarray(0.0),) * len(self.memory), ())
 
@@ -338,13 +348,17 @@ class RigidContacts(AbstractAutomaton):
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)
         after.motion = scene.motion
         speed = self._system(after).speed
-        resting = [on & ~lift & (jnp.abs(u) < AT_REST) for on, lift, u in zip(part, lifts, speed[:n], strict=True)]
+        # A contact that was held stays held unless a blow threw it off: what moves it is the integration's error.
+        struck, held = _any(list(strikes)), [mode != OPEN for mode in self._modes(own.phase)]
+        resting = [
+            on & ~lift & ((was & ~struck) | (jnp.abs(u) < self.settle_speed))
+            for on, was, lift, u in zip(part, held, lifts, speed[:n], strict=True)
+        ]
         senses = self._senses(speed)
         for k in range(m):  # a slip that begins has no velocity yet, a stop none any more
             senses[k] = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, jnp.where(stop[k], 0.0, senses[k])))
         phase = self._held(after, resting, senses)
         lost = _any(list(paradox)) | ~found
-        struck = _any(list(strikes))
         memory = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory, strict=True))
         return Landing(jnp.where(lost, self._total, phase), memory, own.states, velocity, self._driven(scene, impulses))
 
@@ -363,10 +377,10 @@ class RigidContacts(AbstractAutomaton):
     def _senses(self, speed: list[Any]) -> list[Any]:
         """Which way the contacts with friction slide; 0 where they do not."""
         sliding = speed[len(self.contacts) :]
-        return [
-            jnp.where(jnp.abs(u) > jnp.maximum(SLOW, self._friction(k).stops_at), jnp.sign(u), 0.0)
-            for k, u in enumerate(sliding)
-        ]
+        return [jnp.where(self._slides(k, u), jnp.sign(u), 0.0) for k, u in enumerate(sliding)]
+
+    def _slides(self, k: int, speed: Any) -> Any:
+        return jnp.abs(speed) > jnp.maximum(SLOW, self._friction(k).stops_at)
 
     # -- blows -------------------------------------------------------------------------------------------------------
 
@@ -421,7 +435,10 @@ class RigidContacts(AbstractAutomaton):
         bare = [[jnp.where(on[i] & on[j], w[i][j], 1.0 if i == j else 0.0) for j in size] for i in size]
         right = [jnp.where(on[i], b[i], 1.0 if i < n else 0.0) for i in size]
         mu = [self._friction(k).coefficient(jnp.abs(speed[n + k])) for k in range(len(self._rubbing))]
-        limit = [self._friction(k).limit for k in range(len(self._rubbing))]
+        # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
+        limit = [
+            jnp.where(self._slides(k, speed[n + k]), mu[k], self._friction(k).limit) for k in range(len(self._rubbing))
+        ]
         return Problem(bare, right, mu, limit, offset, part, fixed, self._rubbing)
 
     def _together(self, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:

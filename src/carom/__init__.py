@@ -19,6 +19,7 @@ if not getattr(_jax.config, "jax_compilation_cache_dir", None):
 # Contact stiffness times micrometres leaves nothing for float32 to hold.
 _jax.config.update("jax_enable_x64", True)
 
+from . import beam as beam
 from . import contact as contact
 from . import control as control
 from . import dynamics as dynamics
@@ -74,6 +75,7 @@ from .errors import CaromWarning as CaromWarning
 from .hybrid import World as World
 from .mechanism import BASE as BASE
 from .mechanism import Arm as Arm
+from .mechanism import Beam as Beam
 from .mechanism import Body as Body
 from .mechanism import Disk as Disk
 from .mechanism import Fixed as Fixed

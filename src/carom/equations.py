@@ -452,6 +452,11 @@ def _links(names: _Names, mechanism: Mechanism) -> list[_Link]:
     mass, com, inertia, hang, tip = (
         _concrete("mechanism", column) for column in (n.mass, n.com, n.inertia, n.hang, n.tip)
     )
+    if top.elastic:
+        bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)
+        raise errors.CaromError(
+            f"link '{bends}' of equations is elastic; they are printed for rigid links; print the rigid twin"
+        )
     if mass.ndim != 1:
         raise errors.CaromError(
             f"mechanism of equations is a batch of shape {mass.shape[:-1]}; take one of it before calling equations"

@@ -42,6 +42,8 @@ def simulate(
     *,
     base: Any = None,
     base_velocity: Any = None,
+    bending: Any = None,
+    bending_rates: Any = None,
     relative: bool = False,
     degrees: bool = False,
     until: float,
@@ -59,6 +61,7 @@ def simulate(
 
     - `angles`, `rates`: of the links, absolute or `relative`, in radians or `degrees`; rates are zero by default
     - `base`, `base_velocity`: (x, y) of every free tree
+    - `bending`, `bending_rates`: modal coordinates [m] of the elastic links, zero by default
     - `solver`: 'tsit5', 'dopri8' (order 8, for tight tolerances) or 'rodas5p' (for stiff worlds)
     - `rtol`, `atol`: tolerances of the integration
     - `max_events`: stop after so many events
@@ -70,10 +73,14 @@ def simulate(
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
     """
-    q = world.mechanism.coordinates(angles, base=base, relative=relative, degrees=degrees)
+    q = world.mechanism.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
     still = np.zeros(world.mechanism.topology.links)
     v = world.mechanism.coordinates(
-        still if rates is None else rates, base=base_velocity, relative=relative, degrees=degrees
+        still if rates is None else rates,
+        base=base_velocity,
+        relative=relative,
+        degrees=degrees,
+        bending=bending_rates,
     )
     check_run(world, q, v, until, rtol, atol)
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)

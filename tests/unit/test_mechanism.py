@@ -203,6 +203,9 @@ def test_weld_equals_a_body_combined_by_hand() -> None:
     combined = carom.Body(mass=5.0, inertia=1.0 + 0.7 + steiner, com=tuple(centre), tip=(2.0, 0.0))
     by_hand = carom.Arm([ROD, combined])
     for name, value in dataclasses.asdict(by_hand.numbers).items():
+        if isinstance(value, tuple):  # what bends: nothing here
+            assert set(value) == {None}
+            continue
         assert np.allclose(dataclasses.asdict(welded.numbers)[name], value, rtol=1e-14, atol=EXACT), name
     assert np.allclose(dynamics.forward_dynamics(welded, Q, V), dynamics.forward_dynamics(by_hand, Q, V), rtol=1e-12)
 

@@ -13,6 +13,7 @@ from .. import errors
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.reaction import NO_PULL, STILL, Row, dot
 from ..hybrid.scene import Load, Scene
+from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import LEFT, MODES, RIGHT, SLOW, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
@@ -165,6 +166,9 @@ class Contact(AbstractAutomaton):
         return self._powers(scene, self.touching(scene), 0.0, forces[0])
 
     # -- the automaton -----------------------------------------------------------------------------------------------
+
+    def check(self, mechanism: Mechanism) -> None:
+        self.pair.check(mechanism)
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {self.name: self.touching(scene).indentation}

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..dynamics import explicit
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
@@ -134,7 +135,9 @@ class PostureControl(AbstractAutomaton):
         """Moment of the weight of all that joint k carries, summed over the generalized forces of its subtree."""
         n, top = scene.mechanism.numbers, scene.top
         own = [0.0] * top.links
-        for j in range(top.links):  # weight of link j on the angle of every link on the way to it
+        if top.elastic:
+            own = explicit.terms(scene.mechanism, scene.q, scene.v, self.gravity).weight[top.angles]
+        for j in range(0 if top.elastic else top.links):  # weight of link j on every angle on the way to it
             x, y, _, _ = scene.point(j, n.com[j][0], n.com[j][1])
             fx, fy = n.mass[j] * self.gravity[0], n.mass[j] * self.gravity[1]
             for index, jx, jy in scene.jacobian(j, x, y):

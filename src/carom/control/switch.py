@@ -38,8 +38,7 @@ class AtHeight(AbstractSwitch):
     rising: bool = eqx.field(static=True, default=True)
 
     def guard(self, scene: Scene) -> Any:
-        point = scene.mechanism.numbers.site[self.site.index]
-        y = scene.point(self.site.link, point[0], point[1])[1]
+        y = scene.site(self.site)[1]
         return y - self.height if self.rising else self.height - y
 
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
+from . import flexible
 from .kinematics import LinkMotion, link_motion
 from .motion import STANDARD_GRAVITY, gravity_vector
 
@@ -31,6 +32,8 @@ def kinetic_energy_by_link(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
 ) -> Float[Array, " links"]:
     """Kinetic energy [J] of every link."""
+    if mechanism.topology.elastic:
+        return _stacked(flexible.kinetic_by_link(mechanism, q, v))
     link, _, _, vx, vy = _centre_motion(mechanism, q, v)
     n = mechanism.numbers
     return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2)
@@ -39,11 +42,24 @@ def kinetic_energy_by_link(
 def potential_energy_by_link(
     mechanism: Mechanism, q: Float[Array, " dof"], gravity: Any = STANDARD_GRAVITY
 ) -> Float[Array, " links"]:
-    """Potential energy [J] of every link: weight (zero at the world's origin) and the spring of its joint."""
-    _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
+    """Potential energy [J] of every link: weight (zero at the world's origin), the spring of its joint, bending."""
     n, g = mechanism.numbers, gravity_vector(gravity)
     stretch = mechanism.angles(q, relative=True) - n.rest
+    if mechanism.topology.elastic:
+        each = flexible.first_moments(mechanism, q, jnp.zeros_like(q))
+        weight = _stacked([-(g[0] * first[0] + g[1] * first[1]) for _, first, _, _ in each])
+        return weight + 0.5 * n.stiffness * stretch**2 + elastic_energy_by_link(mechanism, q)
+    _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
     return -n.mass * (g[0] * x + g[1] * y) + 0.5 * n.stiffness * stretch**2
+
+
+def elastic_energy_by_link(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " links"]:
+    """Energy [J] of the bending of every link; zero for rigid ones."""
+    return _stacked(flexible.elastic_by_link(mechanism, q))
+
+
+def _stacked(values: list[Any]) -> Array:
+    return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
 
 
 def kinetic_energy(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, ""]:
@@ -62,6 +78,11 @@ def momentum(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], about: Any = (0.0, 0.0)
 ) -> Momentum:
     """Linear momentum, and angular momentum about the world point `about`."""
+    if mechanism.topology.elastic:
+        each = flexible.first_moments(mechanism, q, v)
+        px, py = (sum(p[axis] for _, _, p, _ in each) for axis in (0, 1))
+        spin = sum(a for _, _, _, a in each) - (about[0] * py - about[1] * px)
+        return Momentum(_stacked([px, py]), jnp.asarray(spin))
     link, x, y, vx, vy = _centre_motion(mechanism, q, v)
     n = mechanism.numbers
     spin = n.inertia * link.rate + n.mass * ((x - about[0]) * vy - (y - about[1]) * vx)
@@ -70,6 +91,10 @@ def momentum(
 
 def centre_of_mass(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "2"]:
     """Centre of mass [m] of the whole."""
+    if mechanism.topology.elastic:
+        each = flexible.first_moments(mechanism, q, jnp.zeros_like(q))
+        first = _stacked([sum(f[axis] for _, f, _, _ in each) for axis in (0, 1)])
+        return first / sum(m for m, _, _, _ in each)
     _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
     mass = mechanism.numbers.mass
     return jnp.stack([jnp.sum(mass * x), jnp.sum(mass * y)]) / jnp.sum(mass)

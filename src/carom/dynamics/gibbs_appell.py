@@ -13,7 +13,8 @@ r_c the centre of mass, both from the joint, in world axes; perp turns by 90 deg
     b = -m (w^2 r_c + g) + sum (beta - w^2 Lambda r_h)
     theta'' = (Q - d - u.a) / D,  Lambda_k = A - u u^T / D,  beta_k = b + u (Q - d) / D
 
-inward, then accelerations outward. Weight enters by letting the origin accelerate by -g, as the elastic-chain paper
+inward, then accelerations outward. An elastic link eliminates its modal coordinates with its angle: D is then a small
+matrix (flexible.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper
 does.
 """
 
@@ -26,6 +27,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism, walk
+from . import flexible
 from .formalism import AbstractFormalism
 
 # A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.
@@ -55,6 +57,8 @@ def _with(top: Any, values: walk.PerLink, more: walk.PerLink) -> walk.PerLink:
 def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any) -> Array:
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
+    if top.elastic:
+        return _stacked(flexible.accelerations(mechanism, q, v, force, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def eliminate(own: Any, carried: Any) -> Any:
@@ -119,6 +123,8 @@ def _coordinates(top: Any, base: list[Any], angles: Array) -> Array:
 def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> Array:
     """dS/dv' in O(n): accelerations outward, joint forces inward."""
     top = mechanism.topology
+    if top.elastic:
+        return _stacked(flexible.inverse(mechanism, q, v, a, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def accelerate(own: Any, parent: Any) -> Any:
@@ -146,6 +152,10 @@ def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> Array
     moved = walk.outward(top, accelerate, starts, inputs)
     moments, arrived = walk.inward(top, gather, 4, _with(top, inputs, moved), ask, _BASE)
     return _coordinates(top, [(f[0], f[1]) for f in arrived], walk.columns(top, moments)[0])
+
+
+def _stacked(values: list[Any]) -> Array:
+    return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
 
 
 class GibbsAppell(AbstractFormalism):

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .. import errors
 from ..mechanism import Mechanism, Topology
 from .formalism import AbstractFormalism
 
@@ -35,6 +36,12 @@ def _position(cos: Any, sin: Any, x: Any, y: Any) -> Array:
 def _positions(mechanism: Mechanism, q: Any) -> list[Array]:
     """Position matrix of every link's frame in the world, by composition along the tree."""
     n, top = mechanism.numbers, mechanism.topology
+    if top.elastic:
+        bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)
+        raise errors.CaromError(
+            f"formalism 'homogeneous' was asked for link '{bends}', which is elastic; its matrices are rigid; use "
+            " 'explicit', 'lagrange' or 'gibbs_appell'"
+        )
     relative = mechanism.to_relative(q)
     still = jnp.asarray(0.0)
     found: dict[int, Array] = {}

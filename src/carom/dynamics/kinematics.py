@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
+from . import flexible
 
 
 class LinkMotion(NamedTuple):
@@ -28,8 +29,9 @@ def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     n, top = mechanism.numbers, mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)
     errors.vector("mechanism", "v", v, top.dof)
-    nb = top.base_dof
-    angle, rate = q[nb:], v[nb:]
+    if top.elastic:
+        return _bent_motion(mechanism, q, v)
+    angle, rate = q[top.angles], v[top.angles]
     cos, sin = jnp.cos(angle), jnp.sin(angle)
 
     def step(own: Any, parent: Any) -> Any:
@@ -48,6 +50,15 @@ def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     return LinkMotion(*walk.columns(top, motion))
 
 
+def _bent_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
+    """The same with elastic links, whose joints move with the bending."""
+    w = flexible.whole(mechanism, q, v)
+    found = flexible.origins(mechanism, w, q, v)
+    rows = [(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in zip(found, w.states, strict=True)]
+    columns = zip(*rows, strict=True)
+    return LinkMotion(*(jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in columns))
+
+
 def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
     """World position [m] of a site."""
     return _site_motion(mechanism, q, jnp.zeros_like(q), site)[0]
@@ -64,41 +75,47 @@ def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: Any) -> tuple[Array
     at = mechanism.site(site)
     x, y, vx, vy, cos, sin, rate = (column[at.link] for column in link_motion(mechanism, q, v))
     px, py = mechanism.numbers.site[at.index]
+    ux, uy = 0.0, 0.0  # velocity relative to the link
+    if mechanism.topology.elastic:
+        state = flexible.state_of(mechanism, at.link, q, v)
+        b = flexible.bent((px, py), mechanism.numbers.site_reach[at.index], state)
+        (px, py), (ux, uy) = b.place, b.rate
     rx, ry = cos * px - sin * py, sin * px + cos * py
-    return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry, vy + rate * rx])
+    sx, sy = cos * ux - sin * uy, sin * ux + cos * uy
+    return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry + sx, vy + rate * rx + sy])
 
 
 def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2 dof"]:
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
-    return _along_path(mechanism, q, site)[0]
-
-
-def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
-    """Acceleration [m/s^2] of a site at zero generalized acceleration: J' v."""
-    levers = _along_path(mechanism, q, site)[1]
-    nb = mechanism.topology.base_dof
-    total = jnp.zeros(2)
-    for link, (rx, ry) in levers:  # every link on the way pulls its end inward
-        rate = v[nb + link]
-        total = total - rate * rate * jnp.stack([rx, ry])
-    return total
-
-
-def _along_path(mechanism: Mechanism, q: Any, site: Any) -> tuple[Array, list[tuple[int, tuple[Any, Any]]]]:
-    """Jacobian of a site, and for every link on the way to it the lever (in world axes) that turns with that link."""
-    n, top = mechanism.numbers, mechanism.topology
-    errors.vector("mechanism", "q", q, top.dof)
-    at, nb = mechanism.site(site), top.base_dof
-    levers = []
+    top = mechanism.topology
     columns: dict[int, tuple[Any, Any]] = {}
-    for link, (px, py) in [*((i, n.hang[s]) for i, s in top.paths[at.link]), (at.link, n.site[at.index])]:
-        cos, sin = jnp.cos(q[nb + link]), jnp.sin(q[nb + link])
-        rx, ry = cos * px - sin * py, sin * px + cos * py
-        levers.append((link, (rx, ry)))
-        columns[nb + link] = (-ry, rx)
-    base = top.base_index(top.trees[at.link])
+    for s, b, at in _along_path(mechanism, q, jnp.zeros_like(q), site):
+        columns |= {index: s.turn(column) for index, column in zip(at, b.columns, strict=True)}
+    base = top.base_index(top.trees[mechanism.site(site).link])
     if base is not None:
         columns[base], columns[base + 1] = (1.0, 0.0), (0.0, 1.0)
     used = sorted(columns)
     values = jnp.stack([jnp.stack([jnp.asarray(x, dtype=float) for x in columns[i]]) for i in used])
-    return jnp.zeros((2, top.dof)).at[:, jnp.asarray(used)].set(values.T), levers
+    return jnp.zeros((2, top.dof)).at[:, jnp.asarray(used)].set(values.T)
+
+
+def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
+    """Acceleration [m/s^2] of a site at zero generalized acceleration: J' v."""
+    total = jnp.zeros(2)
+    for s, b, _ in _along_path(mechanism, q, v, site):  # every link on the way pulls its end inward
+        total = total + jnp.stack([jnp.asarray(x, dtype=float) for x in s.turn(b.bias)])
+    return total
+
+
+def _along_path(mechanism: Mechanism, q: Any, v: Any, site: Any) -> list[tuple[Any, Any, list[int]]]:
+    """For every link on the way to a site: its state, the point of it that leads on, and its coordinates."""
+    n, top = mechanism.numbers, mechanism.topology
+    errors.vector("mechanism", "q", q, top.dof)
+    at = mechanism.site(site)
+    steps = [(i, n.hang[s], n.hang_reach[s]) for i, s in top.paths[at.link]]
+    steps.append((at.link, n.site[at.index], n.site_reach[at.index]))
+    found = []
+    for link, point, reach in steps:
+        state = flexible.state_of(mechanism, link, q, v)
+        found.append((state, flexible.bent(point, reach, state), flexible.indices(mechanism, link)))
+    return found

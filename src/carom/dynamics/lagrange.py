@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
@@ -23,10 +24,45 @@ def centres(mechanism: Mechanism, q: Any) -> tuple[Array, Array]:
     return place.x + place.cos * cx - place.sin * cy, place.y + place.sin * cx + place.cos * cy
 
 
+def _nodes(mechanism: Mechanism, q: Any) -> list[tuple[Array, Array, Array, Array]]:
+    """Per link: masses, positions x and y, and angles of all its points of mass; an elastic link has many."""
+    n, top = mechanism.numbers, mechanism.topology
+    link = link_motion(mechanism, q, jnp.zeros_like(q))
+    out = []
+    for k, flex in enumerate(n.flex):
+        angle = q[top.angle_index(k)]
+        place, mass, turned = n.com[k][None], n.mass[k][None], angle[None]
+        if flex is not None:
+            p = flex.nodes
+            d = q[np.asarray(top.mode_index(k), dtype=int)]
+            back = jnp.einsum("gij,i,j->g", p.short, d, d) / 2.0
+            place = p.place + jnp.einsum("gjd,j->gd", p.shape, d) - back[:, None] * jnp.array([1.0, 0.0])
+            mass, turned = p.mass, angle + p.slope @ d
+        x = link.x[k] + link.cos[k] * place[:, 0] - link.sin[k] * place[:, 1]
+        y = link.y[k] + link.sin[k] * place[:, 0] + link.cos[k] * place[:, 1]
+        out.append((mass, x, y, turned))
+    return out
+
+
+def _bent_kinetic(mechanism: Mechanism, q: Any, v: Any) -> Array:
+    """The same point by point, with the rotary inertia of the sections."""
+    n = mechanism.numbers
+    moved = jax.jvp(lambda q: [node[1:] for node in _nodes(mechanism, q)], (q,), (v,))[1]
+    total = jnp.asarray(0.0)
+    for k, (mass, *_) in enumerate(_nodes(mechanism, q)):
+        vx, vy, rate = moved[k]
+        flex = n.flex[k]
+        rotary = n.inertia[k][None] if flex is None else flex.nodes.rotary
+        total = total + 0.5 * (mass @ (vx * vx + vy * vy) + rotary @ (rate * rate))
+    return total
+
+
 def kinetic(mechanism: Mechanism, q: Any, v: Any) -> Array:
     """T = 1/2 sum (m |r_c'|^2 + I theta'^2), with r_c' the derivative of the position along the motion."""
+    if mechanism.topology.elastic:
+        return _bent_kinetic(mechanism, q, v)
     vx, vy = jax.jvp(lambda q: centres(mechanism, q), (q,), (v,))[1]
-    rate = v[mechanism.topology.base_dof :]
+    rate = v[mechanism.topology.angles]
     n = mechanism.numbers
     return 0.5 * jnp.sum(n.mass * (vx * vx + vy * vy) + n.inertia * rate * rate)
 
@@ -50,6 +86,9 @@ class Lagrange(AbstractFormalism):
         self, mechanism: Mechanism, q: Float[Array, " dof"], gravity: Float[Array, "2"]
     ) -> Float[Array, " dof"]:
         def work(q: Any) -> Array:
+            if mechanism.topology.elastic:
+                each = [m @ (gravity[0] * x + gravity[1] * y) for m, x, y, _ in _nodes(mechanism, q)]
+                return jnp.sum(jnp.stack(each))
             x, y = centres(mechanism, q)
             return jnp.sum(mechanism.numbers.mass * (gravity[0] * x + gravity[1] * y))
 

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
+from . import flexible
 from .explicit import Explicit
 from .formalism import AbstractFormalism
 from .gibbs_appell import GibbsAppell
@@ -76,7 +77,9 @@ def generalized_force(
     if base_force is not None:
         push = jnp.ravel(jnp.asarray(base_force, dtype=float))
         errors.vector("mechanism", "base_force", push, top.base_dof)
-    total = mechanism.efforts_to_absolute(jnp.concatenate([push, turn]))
+    total = mechanism.efforts_to_absolute(jnp.concatenate([push, turn, jnp.zeros(sum(top.modes))]))
+    for index, force in flexible.bending(mechanism, q, v)[0]:
+        total = total.at[index].add(force)
     for site, force in (forces or {}).items():
         errors.vector(f"forces['{site}']", "force", force, 2)
         total = total + site_jacobian(mechanism, q, site).T @ jnp.asarray(force, dtype=float)
@@ -163,9 +166,9 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
     """
     top = mechanism.topology
     summed, _ = walk.inward(
-        top, lambda own, carried: ((own[0] + carried[0],),) * 2, 1, walk.per_link(top, force[top.base_dof :])
+        top, lambda own, carried: ((own[0] + carried[0],),) * 2, 1, walk.per_link(top, force[top.angles])
     )
-    return jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed)])
+    return jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed), force[top.base_dof + top.links :]])
 
 
 def vector_of(mechanism: Mechanism, field: str, values: Any) -> Array:

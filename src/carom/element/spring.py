@@ -78,14 +78,13 @@ class Spring(AbstractAutomaton):
         rate = (avx - bvx) * nx + (avy - bvy) * ny
         pull, drag = self.stiffness * (length - self.length), self.damping * rate
         tension = pull + drag
-        scene.push(load, self.site.link, ax, ay, -tension * nx, -tension * ny)
+        scene.push(load, self.site.link, ax, ay, -tension * nx, -tension * ny, self.site)
         if self.other is not None:
-            scene.push(load, self.other.link, bx, by, tension * nx, tension * ny)
+            scene.push(load, self.other.link, bx, by, tension * nx, tension * ny, self.other)
         return Flow(powers=(-pull * rate, -drag * rate))
 
     def _end(self, scene: Scene, site: Site) -> tuple[Any, Any, Any, Any]:
-        point = scene.mechanism.numbers.site[site.index]
-        return scene.point(site.link, point[0], point[1])
+        return scene.site(site)
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         return ()

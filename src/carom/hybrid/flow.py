@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from ..dynamics import explicit, linear
+from ..dynamics import explicit, flexible, linear
 from ..dynamics.motion import EXPLICIT_UP_TO, formalism_of
 from .automaton import AbstractAutomaton, Own
 from .reaction import Row, react
@@ -41,6 +41,11 @@ def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Mot
             powers += list(flow.powers)
         rates.append(tuple(flow.rates))
     powers.append(_joints(scene, load))
+    if world.mechanism.topology.elastic:
+        forces, power = flexible.bending(world.mechanism, y.q, y.v)
+        for index, force in forces:
+            load.add(index, force)
+        powers.append(power)
     gravity = (acting * world.gravity[0], acting * world.gravity[1])
     free, solve = _accelerations(world, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
@@ -131,6 +136,9 @@ def _accelerations(world: World, y: State, load: Load, gravity: tuple[Any, Any])
 def _weight_power(world: World, scene: Scene) -> Any:
     """Power of the full weight on all links."""
     n, total = world.mechanism.numbers, 0.0
+    if scene.top.elastic:
+        each = flexible.first_moments(world.mechanism, scene.q, scene.v)
+        return sum(world.gravity[0] * p[0] + world.gravity[1] * p[1] for _, _, p, _ in each)
     for k in range(scene.top.links):
         _, _, vx, vy = scene.point(k, n.com[k][0], n.com[k][1])
         total = total + n.mass[k] * (world.gravity[0] * vx + world.gravity[1] * vy)

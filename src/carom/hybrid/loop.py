@@ -166,7 +166,7 @@ def _turned(world: World, before: State, after: State) -> Any:
     """The largest angle [rad] by which a link turned."""
     top = world.mechanism.topology
     if not isinstance(after.q, tuple):
-        return jnp.max(jnp.abs(after.q - before.q)[top.base_dof :])
+        return jnp.max(jnp.abs(after.q - before.q)[top.angles])
     angles = [jnp.abs(after.q[top.angle_index(k)] - before.q[top.angle_index(k)]) for k in range(top.links)]
     return functools.reduce(jnp.maximum, angles)
 

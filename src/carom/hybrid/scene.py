@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from .. import errors
+from ..dynamics import flexible
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism, Site, walk
 
 
 class State(NamedTuple):
@@ -55,6 +57,7 @@ class Scene:
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
         self._frames: list[Frame] | None = None
+        self._bent: Any = None  # of elastic mechanisms: all links at this instant
 
     def angle(self, link: int) -> Any:
         return self.q[self.top.angle_index(link)]
@@ -70,6 +73,11 @@ class Scene:
 
     def _outward(self) -> list[Frame]:
         n, top = self.mechanism.numbers, self.top
+        if top.elastic:
+            self._bent = flexible.whole(self.mechanism, self.q, self.v)
+            origins = flexible.origins(self.mechanism, self._bent, self.q, self.v)
+            pairs = zip(origins, self._bent.states, strict=True)
+            return [Frame(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in pairs]
         if not walk.small(top):
             columns = link_motion(self.mechanism, self.q, self.v)
             return [Frame(*(column[k] for column in columns)) for k in range(top.links)]
@@ -97,8 +105,41 @@ class Scene:
         rx, ry = f.cos * px - f.sin * py, f.sin * px + f.cos * py
         return f.x + rx, f.y + ry, f.vx - f.rate * ry, f.vy + f.rate * rx
 
-    def jacobian(self, link: int, x: Any, y: Any) -> list[tuple[int, Any, Any]]:
-        """Nonzero columns (index, d x/dq, d y/dq) of the material point of `link` now at (x, y)."""
+    def site(self, site: Site) -> tuple[Any, Any, Any, Any]:
+        """World position and velocity (x, y, vx, vy) of a site."""
+        place = self.mechanism.numbers.site[site.index]
+        if not self.top.elastic:
+            return self.point(site.link, place[0], place[1])
+        f = self.frame(site.link)
+        b, turn = self.bent(site), self._bent.states[site.link].turn
+        rx, ry = turn(b.place)
+        ux, uy = turn(b.rate)
+        return f.x + rx, f.y + ry, f.vx - f.rate * ry + ux, f.vy + f.rate * rx + uy
+
+    def bent(self, site: Site) -> Any:
+        """A site of an elastic mechanism in its link's frame."""
+        self.frame(site.link)
+        n = self.mechanism.numbers
+        return flexible.bent(n.site[site.index], n.site_reach[site.index], self._bent.states[site.link])
+
+    def velocity(self, site: Site, x: Any, y: Any) -> tuple[Any, Any]:
+        """Velocity of what is fixed to a site and now at (x, y): it turns with the site's section."""
+        f = self.frame(site.link)
+        if not self.top.elastic:
+            return f.vx - f.rate * (y - f.y), f.vy + f.rate * (x - f.x)
+        sx, sy, vx, vy = self.site(site)
+        rate = f.rate + self._slope(site, self._bent.states[site.link].bend_rate)
+        return vx - rate * (y - sy), vy + rate * (x - sx)
+
+    def _slope(self, site: Site, bend: list[Any]) -> Any:
+        reach = self.mechanism.numbers.site_reach[site.index]
+        return 0.0 if reach is None else sum(reach.slope[j] * d for j, d in enumerate(bend))
+
+    def jacobian(self, link: int, x: Any, y: Any, site: Site | None = None) -> list[tuple[int, Any, Any]]:
+        """Nonzero columns (index, d x/dq, d y/dq) of the material point of `link` now at (x, y).
+
+        On an elastic link the point is fixed to the section of a `site`.
+        """
         columns: list[tuple[int, Any, Any]] = []
         base = self.top.base_index(self.top.trees[link])
         if base is not None:
@@ -108,11 +149,32 @@ class Scene:
             columns.append((self.top.angle_index(i), -(child.y - f.y), child.x - f.x))
         own = self.frame(link)
         columns.append((self.top.angle_index(link), -(y - own.y), x - own.x))
+        if self.top.elastic:
+            columns += self._bending_columns(link, x, y, site)
         return columns
 
-    def push(self, load: Load, link: int, x: Any, y: Any, fx: Any, fy: Any) -> None:
-        """Apply the force (fx, fy) to the point of `link` now at (x, y)."""
-        for index, jx, jy in self.jacobian(link, x, y):
+    def _bending_columns(self, link: int, x: Any, y: Any, site: Site | None) -> list[tuple[int, Any, Any]]:
+        """Columns of the modal coordinates on the way to a point."""
+        columns: list[tuple[int, Any, Any]] = []
+        for i, s in self.top.paths[link]:
+            turn, shapes = self._bent.states[i].turn, self._bent.hangs[s].columns[1:]
+            columns += [(j, *turn(u)) for j, u in zip(self.top.mode_index(i), shapes, strict=True)]
+        if self.top.modes[link]:
+            if site is None:
+                raise errors.CaromError(
+                    f"a force acts on elastic link '{self.top.names[link]}' at a point that is no site; give it a site"
+                )
+            sx, sy, _, _ = self.site(site)
+            reach, turn = self.mechanism.numbers.site_reach[site.index], self._bent.states[link].turn
+            assert reach is not None
+            for j, (index, u) in enumerate(zip(self.top.mode_index(link), self.bent(site).columns[1:], strict=True)):
+                ux, uy = turn(u)
+                columns.append((index, ux - reach.slope[j] * (y - sy), uy + reach.slope[j] * (x - sx)))
+        return columns
+
+    def push(self, load: Load, link: int, x: Any, y: Any, fx: Any, fy: Any, site: Site | None = None) -> None:
+        """Apply the force (fx, fy) to the point of `link` now at (x, y), which is fixed to a site if the link bends."""
+        for index, jx, jy in self.jacobian(link, x, y, site):
             load.add(index, jx * fx + jy * fy)
 
     def turn(self, load: Load, link: int, torque: Any) -> None:
@@ -121,14 +183,25 @@ class Scene:
         parent = self.top.parents[link]
         if parent >= 0:
             load.add(self.top.angle_index(parent), -torque)
+            for index, slope in self._joint_slopes(link):
+                load.add(index, -torque * slope)
+
+    def _joint_slopes(self, link: int) -> list[tuple[int, Any]]:
+        """By how much the parent's section at a joint turns with each of the parent's modal coordinates."""
+        reach, parent = self.mechanism.numbers.hang_reach[link], self.top.parents[link]
+        if reach is None:
+            return []
+        return [(index, reach.slope[j]) for j, index in enumerate(self.top.mode_index(parent))]
 
     def relative_rate(self, link: int) -> Any:
         parent = self.top.parents[link]
-        return self.rate(link) - (self.rate(parent) if parent >= 0 else 0.0)
+        bend = sum(slope * self.v[index] for index, slope in self._joint_slopes(link))
+        return self.rate(link) - (self.rate(parent) if parent >= 0 else 0.0) - bend
 
     def relative_angle(self, link: int) -> Any:
         parent = self.top.parents[link]
-        return self.angle(link) - (self.angle(parent) if parent >= 0 else 0.0)
+        bend = sum(slope * self.q[index] for index, slope in self._joint_slopes(link))
+        return self.angle(link) - (self.angle(parent) if parent >= 0 else 0.0) - bend
 
 
 def split(mechanism: Mechanism, vector: Any) -> Any:

@@ -66,7 +66,8 @@ class World(eqx.Module):
         """Names of all entries of the energy ledger."""
         own = tuple(f"{a.name}: {c}" for a in self.automata for c in a.channels)
         weight = ("neglected weight",) if self.pause_in_impact else ()
-        return (*own, "joint dampers", *weight)
+        bends = ("beam damping",) if self.mechanism.topology.elastic else ()
+        return (*own, "joint dampers", *bends, *weight)
 
     @property
     def events(self) -> tuple[tuple[int, int], ...]:

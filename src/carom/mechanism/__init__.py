@@ -5,6 +5,7 @@ from .bodies import Body as Body
 from .bodies import Disk as Disk
 from .bodies import PointMass as PointMass
 from .bodies import Rod as Rod
+from .elastic import Beam as Beam
 from .link import BASE as BASE
 from .link import Fixed as Fixed
 from .link import Free as Free

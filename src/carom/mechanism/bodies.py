@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from .flexible import Flexible, Reach
 
 
 class AbstractBody(eqx.Module):
@@ -41,6 +42,14 @@ class AbstractBody(eqx.Module):
     def end(self) -> tuple[Any, Any]:
         """The tip [m]."""
         raise NotImplementedError
+
+    def flexible(self) -> Flexible | None:
+        """Modal numbers of a body that bends; None if it is rigid."""
+        return None
+
+    def reach(self, x: Any, y: Any) -> Reach | None:
+        """Shapes at a point of a body that bends; None if it is rigid."""
+        return None
 
 
 class Rod(AbstractBody):

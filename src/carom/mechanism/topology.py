@@ -13,7 +13,8 @@ from .. import errors
 class Topology:
     """Hashable structure of a forest of links; every tuple runs over links unless it says otherwise.
 
-    The generalized coordinates are (x, y of every free tree's base ..., absolute angle of every link ...).
+    The generalized coordinates are (x, y of every free tree's base ..., absolute angle of every link ..., modal
+    coordinates of every elastic link ...).
     """
 
     names: tuple[str, ...]
@@ -24,6 +25,7 @@ class Topology:
     tree_names: tuple[str, ...]  # per tree
     site_names: tuple[str, ...]  # per site
     site_links: tuple[int, ...]  # per site
+    modes: tuple[int, ...]  # per link: modal coordinates, none for a rigid link
 
     @property
     def links(self) -> int:
@@ -35,7 +37,22 @@ class Topology:
 
     @property
     def dof(self) -> int:
-        return self.base_dof + self.links
+        return self.base_dof + self.links + sum(self.modes)
+
+    @property
+    def elastic(self) -> bool:
+        """Does any link bend?"""
+        return any(self.modes)
+
+    @property
+    def angles(self) -> slice:
+        """Where the link angles stand in q."""
+        return slice(self.base_dof, self.base_dof + self.links)
+
+    def mode_index(self, link: int) -> tuple[int, ...]:
+        """Where the modal coordinates of a link stand in q."""
+        first = self.base_dof + self.links + sum(self.modes[:link])
+        return tuple(range(first, first + self.modes[link]))
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -95,7 +112,10 @@ class Topology:
             if free
             for axis in ("x", "y")
         ]
-        return (*bases, *self.names)
+        bends = [
+            f"{name}.mode{j + 1}" for name, count in zip(self.names, self.modes, strict=True) for j in range(count)
+        ]
+        return (*bases, *self.names, *bends)
 
     def link(self, name: Any) -> int:
         errors.name_in("link", name, self.names)

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from . import walk
 from .bodies import AbstractBody
+from .flexible import Flexible, Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .link import BASE, Fixed, Free, Link
 from .topology import Topology
 
@@ -41,6 +42,10 @@ class Numbers(eqx.Module):
     damping: Float[Array, " links"]
     site: Float[Array, "sites 2"]
     pivot: Float[Array, "trees 2"]  # of fixed trees; zero for free ones
+    # What bends, one entry each; None where the link is rigid
+    flex: tuple[Flexible | None, ...]  # per link
+    hang_reach: tuple[Reach | None, ...]  # per link: of the parent, at the point where the link hangs
+    site_reach: tuple[Reach | None, ...]  # per site
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Site:
 
 
 class Mechanism(eqx.Module):
-    """A tree of rigid links on one base. Immutable; its numbers are traced, its topology is static.
+    """A tree of rigid and elastic links on one base. Immutable; its numbers are traced, its topology is static.
 
     - `links`: bodies or `carom.Link`s; a bare body hangs on the tip of the one before it
     - `base`: `carom.Fixed(x, y)` (default: the origin) or `carom.Free()`
@@ -95,9 +100,9 @@ class Mechanism(eqx.Module):
     def angles(self, q: Float[Array, " dof"], relative: bool = False, degrees: bool = False) -> Float[Array, " links"]:
         """Link angles of a coordinate vector (or rates of a velocity): absolute, or relative to the parent."""
         errors.vector("mechanism", "q", q, self.dof)
-        angles = jnp.asarray(q)[self.topology.base_dof :]
+        angles = jnp.asarray(q)[self.topology.angles]
         if relative:
-            angles = self.to_relative(jnp.asarray(q))[self.topology.base_dof :]
+            angles = self.to_relative(jnp.asarray(q))[self.topology.angles]
         return jnp.rad2deg(angles) if degrees else angles
 
     def base(self, q: Float[Array, " dof"]) -> Float[Array, "free 2"]:
@@ -107,26 +112,53 @@ class Mechanism(eqx.Module):
 
     # -- coordinates -----------------------------------------------------------------------------------------------
 
+    def bending(self, q: Float[Array, " dof"], link: str) -> Float[Array, " modes"]:
+        """Modal coordinates [m] of an elastic link in a coordinate vector (or rates in a velocity)."""
+        errors.vector("mechanism", "q", q, self.dof)
+        return jnp.asarray(q)[np.asarray(self.topology.mode_index(self.topology.link(link)), dtype=int)]
+
     def coordinates(
-        self, angles: Any, base: Any = None, relative: bool = False, degrees: bool = False
+        self, angles: Any, base: Any = None, relative: bool = False, degrees: bool = False, bending: Any = None
     ) -> Float[Array, " dof"]:
         """Coordinate vector from link angles; with rates and base velocities, a velocity vector.
 
         `base` is (x, y) of every free tree, zero by default. `relative` angles are measured from the parent link.
+        `bending` are the modal coordinates [m] of all elastic links, one after the other, zero by default.
         """
         errors.vector("mechanism", "angles", angles, self.topology.links)
         angles = jnp.asarray(angles, dtype=float)
         base = jnp.zeros(self.topology.base_dof) if base is None else jnp.ravel(jnp.asarray(base, dtype=float))
         errors.vector("mechanism", "base", base, self.topology.base_dof)
-        q = jnp.concatenate([base, jnp.deg2rad(angles) if degrees else angles])
+        count = sum(self.topology.modes)
+        bend = jnp.zeros(count) if bending is None else jnp.ravel(jnp.asarray(bending, dtype=float))
+        errors.vector("mechanism", "bending", bend, count)
+        q = jnp.concatenate([base, jnp.deg2rad(angles) if degrees else angles, bend])
         return self.to_absolute(q) if relative else q
 
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
-        """Replace absolute angles (or rates) by those relative to the parent. A constant linear map."""
+        """Replace absolute angles (or rates) by those relative to the parent. A constant linear map.
+
+        On an elastic parent the joint sits on a section that has turned with the bending.
+        """
         errors.vector("mechanism", "q", q, self.dof)
         nb, parents = self.topology.base_dof, np.asarray(self.topology.parents)
-        angles = q[nb:]
-        return jnp.concatenate([q[:nb], angles - jnp.where(parents >= 0, angles[np.maximum(parents, 0)], 0.0)])
+        angles = q[self.topology.angles]
+        relative = angles - jnp.where(parents >= 0, angles[np.maximum(parents, 0)], 0.0) - self._slopes(q)
+        return jnp.concatenate([q[:nb], relative, q[nb + len(parents) :]])
+
+    def _slopes(self, q: Any) -> Any:
+        """By how much the section that carries each joint has turned against its link [rad]."""
+        top = self.topology
+        if not top.elastic:
+            return 0.0
+        slopes = []
+        for k, parent in enumerate(top.parents):
+            reach = self.numbers.hang_reach[k]
+            if reach is None:
+                slopes.append(jnp.asarray(0.0))
+            else:
+                slopes.append(reach.slope @ q[np.asarray(top.mode_index(parent), dtype=int)])
+        return jnp.stack(slopes)
 
     def to_absolute(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """The inverse of `to_relative`."""
@@ -136,9 +168,9 @@ class Mechanism(eqx.Module):
             topology,
             lambda own, parent: (own[0] + parent[0],),
             [(0.0,)] * len(topology.free),
-            walk.per_link(topology, q[nb:]),
+            walk.per_link(topology, q[topology.angles] + self._slopes(q)),
         )
-        return jnp.concatenate([q[:nb], *walk.columns(topology, summed)])
+        return jnp.concatenate([q[:nb], *walk.columns(topology, summed), q[nb + topology.links :]])
 
     def efforts_to_absolute(self, efforts: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Generalized forces on the absolute angles from those on the relative ones (joint torques).
@@ -146,7 +178,7 @@ class Mechanism(eqx.Module):
         A joint's torque turns its link and reacts on the parent: the transpose of `to_relative`.
         """
         nb, children = self.topology.base_dof, self.topology.children
-        torques = efforts[nb:]
+        torques = efforts[self.topology.angles]
         # A chain needs no scatter, which is slow in batches: one child is read, only further ones are added up.
         first = np.asarray([c[0] if c else -1 for c in children])
         total = torques - jnp.where(first >= 0, torques[np.maximum(first, 0)], 0.0)
@@ -154,7 +186,12 @@ class Mechanism(eqx.Module):
         if more:
             k, c = np.asarray(more).T
             total = total.at[k].add(-torques[c])
-        return jnp.concatenate([efforts[:nb], total])
+        whole = jnp.concatenate([efforts[:nb], total, efforts[nb + self.topology.links :]])
+        for k, reach in enumerate(self.numbers.hang_reach):  # the reaction also bends an elastic parent
+            if reach is not None:
+                at = np.asarray(self.topology.mode_index(self.topology.parents[k]), dtype=int)
+                whole = whole.at[at].add(-torques[k] * reach.slope)
+        return whole
 
     # -- new mechanisms --------------------------------------------------------------------------------------------
 
@@ -173,8 +210,15 @@ class Mechanism(eqx.Module):
             errors.vector(f"weld to '{link}'", "at", at, 2)
         origin = old.tip[k] if at is None else jnp.asarray(at, dtype=float)
         cos, sin = jnp.cos(angle), jnp.sin(angle)
+        if body.flexible() is not None:
+            raise errors.CaromError(
+                f"body welded to '{link}' is an elastic {type(body).__name__}; only rigid bodies are welded; hang it "
+                "on a joint with a stiff spring instead"
+            )
         cx, cy = body.centre()
         centre = origin + jnp.stack([cos * cx - sin * cy, sin * cx + cos * cy])
+        if old.flex[k] is not None:
+            return self._welded_to_elastic(k, body, origin, centre)
         mass, com, inertia = _joined(
             (old.mass[k], old.com[k], old.inertia[k]), (body.mass, centre, body.inertia_about_centre())
         )
@@ -185,6 +229,36 @@ class Mechanism(eqx.Module):
         )
         shapes = tuple("body" if i == k else s for i, s in enumerate(self.topology.shapes))
         return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shapes))
+
+    def _welded_to_elastic(self, k: int, body: AbstractBody, origin: Any, centre: Any) -> Mechanism:
+        """A payload on a beam moves and turns with the section that it is welded to."""
+        old, shape = self.numbers, self.topology.shapes
+        flex, reach = old.flex[k], self._reach_at(k, origin)
+        assert flex is not None
+        at_centre = offset(reach, centre[0] - origin[0], centre[1] - origin[1])
+        nodes = joined(flex.nodes, node_of((centre[0], centre[1]), body.mass, body.inertia_about_centre(), at_centre))
+        mass, com, inertia = centre_and_inertia(nodes)
+        new = integrated(nodes, flex.stiffness, flex.damping)
+        numbers = eqx.tree_at(
+            lambda n: (n.mass, n.com, n.inertia, n.flex[k]),
+            old,
+            (old.mass.at[k].set(mass), old.com.at[k].set(com), old.inertia.at[k].set(inertia), new),
+        )
+        return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shape))
+
+    def _reach_at(self, k: int, point: Any) -> Reach:
+        """Shapes of an elastic link at a point of it that is known: its tip, a site, a hanging point."""
+        n, top = self.numbers, self.topology
+        known = [(n.site[i], n.site_reach[i]) for i, owner in enumerate(top.site_links) if owner == k]
+        known += [(n.hang[c], n.hang_reach[c]) for c in top.children[k]]
+        for place, reach in known:
+            values = errors.known((place, point))
+            if values is not None and reach is not None and np.allclose(values[0], values[1], rtol=0.0, atol=1e-12):
+                return reach
+        raise errors.CaromError(
+            f"a body is welded to elastic link '{top.names[k]}' at {np.asarray(point).tolist()}, where it has no site; "
+            "give the link a site there: Link(body, sites={'payload': (x, y)})"
+        )
 
     def __repr__(self) -> str:
         return _table(self)
@@ -223,9 +297,21 @@ def side_by_side(**mechanisms: Mechanism) -> Mechanism:
         ),
         site_names=tuple(f"{name}.{site}" for name, p in parts for site in p.topology.site_names),
         site_links=tuple(int(i + d) for t, d in zip(tops, links, strict=False) for i in t.site_links),
+        modes=tuple(m for t in tops for m in t.modes),
     )
-    numbers = jax.tree.map(lambda *columns: jnp.concatenate(columns), *(part.numbers for _, part in parts))
-    return _mechanism(numbers, topology)
+    return _mechanism(_side_by_side([part.numbers for _, part in parts]), topology)
+
+
+def _side_by_side(parts: list[Numbers]) -> Numbers:
+    """Columns one after the other; tuples of what bends likewise."""
+
+    def together(name: str) -> Any:
+        columns = [getattr(part, name) for part in parts]
+        if isinstance(columns[0], tuple):
+            return tuple(entry for column in columns for entry in column)
+        return jnp.concatenate(columns)
+
+    return Numbers(**{field.name: together(field.name) for field in dataclasses.fields(Numbers)})
 
 
 def require_float64() -> None:
@@ -303,6 +389,7 @@ def _topology(placed: list[Link], base: Fixed | Free) -> Topology:
         tree_names=(BASE,),
         site_names=tuple(s for s, _ in sites),
         site_links=tuple(i for _, i in sites),
+        modes=tuple(0 if (f := link.body.flexible()) is None else len(f.along) for link in placed),
     )
     _ = topology.order  # refuses circles
     return topology
@@ -337,18 +424,24 @@ def _numbers(placed: list[Link], base: Fixed | Free, topology: Topology) -> Numb
 
     sites = [link.body.end() for link in placed]
     sites += [(point[0], point[1]) for link in placed for point in link.sites.values()]
+    hangs = [hang(link, p) for link, p in zip(placed, topology.parents, strict=True)]
+    owners = [placed[i].body for i in topology.site_links]
+    above = [None if p < 0 else placed[p].body for p in topology.parents]
     pivot = (base.x, base.y) if isinstance(base, Fixed) else (0.0, 0.0)
     return Numbers(
         mass=stack([link.body.mass for link in placed]),
         com=stack([link.body.centre() for link in placed]),
         inertia=stack([link.body.inertia_about_centre() for link in placed]),
-        hang=stack([hang(link, p) for link, p in zip(placed, topology.parents, strict=True)]),
+        hang=stack(hangs),
         tip=stack([link.body.end() for link in placed]),
         stiffness=stack([link.joint.stiffness for link in placed]),
         rest=stack([link.joint.rest for link in placed]),
         damping=stack([link.joint.damping for link in placed]),
         site=stack(sites),
         pivot=stack([pivot]),
+        flex=tuple(link.body.flexible() for link in placed),
+        hang_reach=tuple(None if b is None else b.reach(*at) for b, at in zip(above, hangs, strict=True)),
+        site_reach=tuple(b.reach(*at) for b, at in zip(owners, sites, strict=True)),
     )
 
 

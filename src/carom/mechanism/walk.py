@@ -29,7 +29,8 @@ PerLink = Any  # list of tuples of scalars (small) or tuple of arrays over the l
 
 
 def small(topology: Topology) -> bool:
-    return topology.links <= UNROLL
+    """Few links, or elastic ones, whose numbers differ from link to link: written out one after the other."""
+    return topology.links <= UNROLL or topology.elastic
 
 
 def per_link(topology: Topology, *columns: Any) -> PerLink:

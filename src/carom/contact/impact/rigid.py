@@ -25,6 +25,7 @@ from ... import errors
 from ...hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ...hybrid.reaction import NO_PULL, STILL, Row, dot
 from ...hybrid.scene import Load, Scene
+from ...mechanism import Mechanism
 from ..friction import AbstractDry, Frictionless
 from ..friction.dry import SLOW
 from ..pairs import AbstractPair, pair_of
@@ -291,6 +292,10 @@ class RigidContacts(AbstractAutomaton):
         return jnp.where(mode == STICKS, holding[k], slides)
 
     # -- the automaton -----------------------------------------------------------------------------------------------
+
+    def check(self, mechanism: Mechanism) -> None:
+        for contact in self.contacts:
+            contact.pair.check(mechanism)
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {c.name: -gap for c, gap in zip(self.contacts, self._gaps(scene), strict=True)}

@@ -11,7 +11,7 @@ from ... import errors
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Site
 from ..surfaces.surface import direction
-from .pair import AbstractPair, Touching, between, centre, in_frame, met, velocity
+from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
 
 class Ring(eqx.Module):
@@ -52,11 +52,11 @@ class DiskOnDisk(AbstractPair):
             depth, nx, ny = self.first_radius - self.second_radius + apart, -nx, -ny
         arm = self.first_radius - 0.5 * depth
         x, y = ax - arm * nx, ay - arm * ny
-        own, other = velocity(scene, self.first.link, x, y), velocity(scene, self.second.link, x, y)
+        own, other = scene.velocity(self.first, x, y), scene.velocity(self.second, x, y)
         return met(depth, x, y, (nx, ny), own, other)
 
     def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
-        between(scene, load, (self.first.link, self.second.link), k, normal, drag)
+        between(scene, load, (self.first, self.second), k, normal, drag)
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.second.link, k.x, k.y)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 
 from ...hybrid.scene import Load, Scene
-from ...mechanism import Site
+from ...mechanism import Mechanism, Site
 
 
 class Touching(NamedTuple):
@@ -57,6 +57,9 @@ class AbstractPair(eqx.Module):
         """Is the second body's motion prescribed? It then does work that the ledger shows apart."""
         return False
 
+    def check(self, mechanism: Mechanism) -> None:
+        """Refuse a mechanism that this pair cannot serve."""
+
     @property
     def length_unit(self) -> str:
         """Unit of the indentation: 'm', or 'rad' where the normal force is a torque."""
@@ -65,15 +68,8 @@ class AbstractPair(eqx.Module):
 
 def centre(scene: Scene, site: Site) -> tuple[Any, Any]:
     """Position of a site."""
-    point = scene.mechanism.numbers.site[site.index]
-    x, y, _, _ = scene.point(site.link, point[0], point[1])
+    x, y, _, _ = scene.site(site)
     return x, y
-
-
-def velocity(scene: Scene, link: int, x: Any, y: Any) -> tuple[Any, Any]:
-    """Velocity of the material of a link that is now at (x, y)."""
-    f = scene.frame(link)
-    return f.vx - f.rate * (y - f.y), f.vy + f.rate * (x - f.x)
 
 
 def met(depth: Any, x: Any, y: Any, normal: tuple[Any, Any], first: Any, second: Any) -> Touching:
@@ -88,11 +84,11 @@ def force(k: Touching, normal: Any, drag: Any) -> tuple[Any, Any]:
     return normal * nx + drag * tx, normal * ny + drag * ty
 
 
-def between(scene: Scene, load: Load, links: tuple[int, int], k: Touching, normal: Any, drag: Any) -> None:
-    """Action on the first link, reaction on the second."""
+def between(scene: Scene, load: Load, sites: tuple[Site, Site], k: Touching, normal: Any, drag: Any) -> None:
+    """Action on the first body, reaction on the second."""
     fx, fy = force(k, normal, drag)
-    scene.push(load, links[0], k.x, k.y, fx, fy)
-    scene.push(load, links[1], k.x, k.y, -fx, -fy)
+    scene.push(load, sites[0].link, k.x, k.y, fx, fy, sites[0])
+    scene.push(load, sites[1].link, k.x, k.y, -fx, -fy, sites[1])
 
 
 def in_frame(scene: Scene, link: int, x: Any, y: Any) -> tuple[Any, Any]:

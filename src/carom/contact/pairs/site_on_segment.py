@@ -9,9 +9,9 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid.scene import Load, Scene
-from ...mechanism import Site
+from ...mechanism import Mechanism, Site
 from ..surfaces.surface import direction
-from .pair import AbstractPair, Touching, between, centre, in_frame, met, velocity
+from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
 
 class Segment(eqx.Module):
@@ -71,11 +71,19 @@ class SiteOnSegment(AbstractPair):
         depth = self.radius + bar.radius - apart
         arm = self.radius - 0.5 * depth
         x, y = px - arm * nx, py - arm * ny
-        own, other = velocity(scene, self.site.link, x, y), velocity(scene, bar.start.link, x, y)
+        own, other = scene.velocity(self.site, x, y), scene.velocity(bar.start, x, y)
         return met(depth, x, y, (nx, ny), own, other)
 
     def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
-        between(scene, load, (self.site.link, self.segment.start.link), k, normal, drag)
+        between(scene, load, (self.site, self.segment.start), k, normal, drag)
+
+    def check(self, mechanism: Mechanism) -> None:
+        start = self.segment.start
+        if mechanism.topology.modes[start.link]:
+            raise errors.CaromError(
+                f"contact '{self.name}' is against a Segment of '{mechanism.topology.names[start.link]}', which is "
+                "elastic; a bent link is no straight bar; give it round sites along its length instead"
+            )
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.segment.start.link, k.x, k.y)

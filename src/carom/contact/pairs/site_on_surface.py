@@ -9,7 +9,7 @@ import equinox as eqx
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Site
 from ..surfaces import AbstractSurface
-from .pair import AbstractPair, Touching, centre, force, met, velocity
+from .pair import AbstractPair, Touching, centre, force, met
 
 
 class SiteOnSurface(AbstractPair):
@@ -31,10 +31,10 @@ class SiteOnSurface(AbstractPair):
         gap, (nx, ny) = self.surface.locate(cx, cy, scene.t)
         x, y = cx - self.radius * nx, cy - self.radius * ny
         drift = self.surface.drift(x, y, scene.t)
-        return met(self.radius - gap, x, y, (nx, ny), velocity(scene, self.site.link, x, y), drift)
+        return met(self.radius - gap, x, y, (nx, ny), scene.velocity(self.site, x, y), drift)
 
     def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
-        scene.push(load, self.site.link, k.x, k.y, *force(k, normal, drag))
+        scene.push(load, self.site.link, k.x, k.y, *force(k, normal, drag), self.site)
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return self.surface.place(k.x, k.y, scene.t)

@@ -1,0 +1,104 @@
+"""An elastic link: a uniform beam that bends in the plane."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from .. import beam, errors
+from .bodies import AbstractBody
+from .flexible import Flexible, Nodes, Reach, integrated
+
+ROTARY = ("section", "link")
+
+
+class Beam(AbstractBody):
+    """A uniform beam along the x axis, hung by its left end, with assumed modes.
+
+    - `length` [m] > 0, `section`: a `carom.beam.Section`
+    - `ends`: left and right; 'simple' or 'clamped' on the left, also 'free' or 'guided' on the right; `modes`: how
+      many; `theory`: 'timoshenko' or 'euler-bernoulli'. Or `shapes`, such as from `carom.beam.given_shapes`
+    - `rotary`: the sections' rotary inertia turns with the 'section' (Timoshenko), or with the 'link' alone, as the
+      elastic-chain paper prints it
+    - `rotary_inertia` [kg m]: mass moment of inertia per length, if not the section's
+    - `air_damping` [kg/(m s)], `material_damping` [Pa s] (Kelvin-Voigt), or `damping_ratio` of every mode
+    - `foreshortening`: bring points back along the axis as the beam bends, to second order; needed where it spins fast
+
+    The frame's x axis joins the ends of a beam with simple ends, and is the tangent at a clamped left end.
+    """
+
+    shape: ClassVar[str] = "beam"
+    length: float = eqx.field(static=True)
+    mass: Any
+    data: Any = eqx.field(static=True)
+    rotary: str = eqx.field(static=True)
+    foreshortening: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        length: Any = None,
+        section: Any = None,
+        ends: Any = ("simple", "simple"),
+        modes: Any = 1,
+        theory: Any = "timoshenko",
+        shapes: Any = None,
+        rotary: Any = "section",
+        rotary_inertia: Any = None,
+        air_damping: Any = 0.0,
+        material_damping: Any = 0.0,
+        damping_ratio: Any = None,
+        foreshortening: bool = False,
+    ) -> None:
+        errors.name_in("rotary inertia of Beam (by whose rate)", rotary, ROTARY)
+        found = beam.modes(section, length, ends, modes, theory) if shapes is None else shapes
+        self.data = beam.modal_data(
+            found,
+            air_damping=air_damping,
+            material_damping=material_damping,
+            damping_ratio=damping_ratio,
+            rotary_inertia=rotary_inertia,
+        )
+        self.length, self.mass = self.data.length, self.data.mass
+        self.rotary, self.foreshortening = rotary, foreshortening
+
+    def centre(self) -> tuple[Any, Any]:
+        return self.length / 2, 0.0
+
+    def inertia_about_centre(self) -> Any:
+        return self.mass * self.length**2 / 12 + self.data.rotary
+
+    def end(self) -> tuple[Any, Any]:
+        return self.length, 0.0
+
+    def flexible(self) -> Flexible:
+        d = self.data
+        count = d.W.shape[1]
+        slope = d.Theta if self.rotary == "section" else np.zeros_like(d.Theta)
+        nodes = Nodes(
+            place=jnp.asarray(np.stack([d.nodes, np.zeros_like(d.nodes)], axis=1)),
+            mass=jnp.asarray(d.weights),
+            rotary=jnp.asarray(d.weights * d.rotary / d.mass),
+            shape=jnp.asarray(np.stack([np.zeros_like(d.W), d.W], axis=2)),
+            slope=jnp.asarray(slope),
+            short=jnp.asarray(d.H if self.foreshortening else np.zeros((len(d.nodes), count, count))),
+        )
+        return integrated(nodes, d.stiffness, d.damping)
+
+    def reach(self, x: Any, y: Any) -> Reach:
+        place = errors.known((x, y))
+        if place is None:
+            raise errors.CaromError(
+                "a point of a Beam is traced by JAX; its shapes are computed once; give plain numbers"
+            )
+        eta = np.clip(place[0], 0.0, self.length)
+        W, slope, short = (f(np.asarray([eta]))[0] for f in self._functions())
+        # Beyond the ends and beside the axis a point is fixed to its section.
+        shape = np.stack([-slope * place[1], W + slope * (place[0] - eta)], axis=1)
+        return Reach(jnp.asarray(shape), jnp.asarray(slope), jnp.asarray(short if self.foreshortening else 0.0 * short))
+
+    def _functions(self) -> tuple[Any, Any, Any]:
+        s = self.data.shapes
+        return s.deflection, s.rotation, s.foreshortening

@@ -1,0 +1,101 @@
+"""What bends: the modal numbers of an elastic link, and of the points where something hangs on it.
+
+A material point of the link is at p = p0 + sum_j d_j u_j in the link's frame, d_j modal coordinates [m], u_j shapes.
+For a beam along x, u_j = (-y T_j, W_j) at a height y above the axis, W_j the deflection and T_j the rotation of the
+section of mode j; the section itself turns by sum_j d_j T_j. With foreshortening the point also comes back along the axis by
+d^T H d / 2, H_ij(eta) = integral of W_i' W_j' from 0 to eta: a bent beam is not longer than a straight one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+
+class Reach(eqx.Module):
+    """Shapes at one point: how it moves, turns and comes back with the modal coordinates."""
+
+    shape: Float[Array, "modes 2"]
+    slope: Float[Array, " modes"]
+    short: Float[Array, "modes modes"]
+
+
+class Nodes(eqx.Module):
+    """Mass as points: the beam's quadrature and what is welded to it. Only `lagrange` looks at them one by one."""
+
+    place: Float[Array, "nodes 2"]
+    mass: Float[Array, " nodes"]
+    rotary: Float[Array, " nodes"]  # moment of inertia of the section, or of a welded body about its centre
+    shape: Float[Array, "nodes modes 2"]
+    slope: Float[Array, "nodes modes"]  # by which the rotary inertia turns: zero where it follows the link's rate
+    short: Float[Array, "nodes modes modes"]
+
+
+class Flexible(eqx.Module):
+    """Integrals over the mass of an elastic link, in its own frame (x: cross product of plane vectors)."""
+
+    first: Float[Array, "modes 2"]  # of u_j
+    along: Float[Array, " modes"]  # of p0 . u_j
+    turning: Float[Array, " modes"]  # of p0 x u_j, and rotary inertia times slope
+    overlap: Float[Array, "modes modes"]  # of u_i . u_j
+    inertia: Float[Array, "modes modes"]  # the same with rotary inertia
+    twist: Float[Array, "modes modes"]  # of u_i x u_j
+    short_first: Float[Array, "modes modes"]  # of H
+    short_along: Float[Array, "modes modes"]  # of p0_x H
+    stiffness: Float[Array, "modes modes"]
+    damping: Float[Array, "modes modes"]
+    nodes: Nodes
+
+
+def integrated(nodes: Nodes, stiffness: Any, damping: Any) -> Flexible:
+    """All integrals from the nodes."""
+    m, p, u, t = nodes.mass, nodes.place, nodes.shape, nodes.slope
+    rotary = nodes.rotary
+    cross = lambda a, b: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]  # noqa: E731
+    overlap = jnp.einsum("g,gid,gjd->ij", m, u, u)
+    return Flexible(
+        first=jnp.einsum("g,gjd->jd", m, u),
+        along=jnp.einsum("g,gd,gjd->j", m, p, u),
+        turning=jnp.einsum("g,gj->j", m, cross(p[:, None, :], u)) + rotary @ t,
+        overlap=overlap,
+        inertia=overlap + jnp.einsum("g,gi,gj->ij", rotary, t, t),
+        twist=jnp.einsum("g,gij->ij", m, cross(u[:, :, None, :], u[:, None, :, :])),
+        short_first=jnp.einsum("g,gij->ij", m, nodes.short),
+        short_along=jnp.einsum("g,gij->ij", m * p[:, 0], nodes.short),
+        stiffness=jnp.asarray(stiffness, dtype=float),
+        damping=jnp.asarray(damping, dtype=float),
+        nodes=nodes,
+    )
+
+
+def node_of(place: Any, mass: Any, rotary: Any, reach: Reach) -> Nodes:
+    """A body that is welded to the link, as one node; it turns with the section."""
+    one = lambda x: jnp.asarray(x, dtype=float)[None]  # noqa: E731
+    return Nodes(jnp.stack([jnp.asarray(x, dtype=float) for x in place])[None], one(mass), one(rotary), *(
+        x[None] for x in (reach.shape, reach.slope, reach.short)
+    ))  # fmt: skip
+
+
+def joined(a: Nodes, b: Nodes) -> Nodes:
+    return Nodes(*(jnp.concatenate([x, y]) for x, y in zip(_fields(a), _fields(b), strict=True)))
+
+
+def _fields(n: Nodes) -> tuple[Any, ...]:
+    return n.place, n.mass, n.rotary, n.shape, n.slope, n.short
+
+
+def centre_and_inertia(nodes: Nodes) -> tuple[Any, Any, Any]:
+    """Mass, centre of mass and moment of inertia about it of the straight link."""
+    mass = jnp.sum(nodes.mass)
+    centre = nodes.mass @ nodes.place / jnp.where(mass == 0, 1.0, mass)
+    apart = nodes.place - centre
+    return mass, centre, jnp.sum(nodes.mass * jnp.sum(apart**2, axis=1)) + jnp.sum(nodes.rotary)
+
+
+def offset(reach: Reach, dx: Any, dy: Any) -> Reach:
+    """The point that lies (dx, dy) beside another one of the same section, and turns with it."""
+    lever = jnp.stack([-jnp.asarray(dy, dtype=float), jnp.asarray(dx, dtype=float)])
+    return Reach(reach.shape + reach.slope[:, None] * lever, reach.slope, reach.short)

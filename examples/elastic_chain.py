@@ -7,8 +7,8 @@
 
     .venv/bin/python examples/elastic_chain.py
 
-prints the collisions of the four mode sets (s: simple, c: clamped end of a link) and of the rigid twin, with the error of
-the energy ledger and of the symmetry, beside what the paper reports.
+prints the collisions of the four mode sets (s: simple, c: clamped end of a link) and of the rigid twin, with the error
+of the energy ledger and of the symmetry, beside what the paper reports.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def link(ends: str, rotary: str, modes: int, stiffer: float) -> carom.Beam:
 
 
 def make_world(sets=MODE_SETS["ss-ss-ss"], rotary="link", modes=1, stiffer=1.0) -> carom.World:
-    """The paper's world; `rotary='link'` is its equation (7) as printed, 'section' Timoshenko's. No sets: rigid links."""
+    """The paper's world; `rotary='link'` is its equation (7) as printed, 'section' Timoshenko's. No sets: rigid."""
     bodies = [link(ends, rotary, modes, stiffer) for ends in sets] if sets else [rigid_link()] * 3
     links = [carom.Link(body, sites={"O1": (0.0, 0.0)} if k == 0 else {}) for k, body in enumerate(bodies)]
     chain = carom.Mechanism(links, base=carom.Free())
@@ -97,7 +97,9 @@ def asymmetry(result) -> float:
 
 
 def main() -> None:
-    print("mode set     collisions  paper   largest error of the energy [%]  paper, mean   asymmetry [m]   deflection [m]")
+    print(
+        "mode set     collisions  paper   largest error of the energy [%]  paper, mean   asymmetry [m]   deflection [m]"
+    )
     for name, sets in {**MODE_SETS, "rigid": ()}.items():
         result = run(make_world(sets), rtol=1e-11)
         count, error = PAPER.get(name, ("-", float("nan")))

@@ -89,7 +89,11 @@ from .mechanism import Site as Site
 from .mechanism import side_by_side as side_by_side
 from .simulate import SimulationError as SimulationError
 from .simulate import simulate as simulate
+from .study import ReturnMap as ReturnMap
 from .study import batch as batch
+from .study import bifurcation as bifurcation
 from .study import final_state as final_state
+from .study import find_orbit as find_orbit
+from .study import poincare as poincare
 
 __version__ = "0.1.0"

@@ -41,7 +41,7 @@ def test_every_lane_equals_its_single_run(ends):
 
 def test_lockstep_equals_one_by_one(ends):
     settings = Settings(solver_of("tsit5"), 1e-8, 1e-10, 1.0, 1_000_000, 2**62)
-    given = [jnp.zeros((5, 1)), None, jnp.broadcast_to(jnp.asarray(BASE), (5, 2)), None]
+    given = [jnp.zeros((5, 1)), None, jnp.broadcast_to(jnp.asarray(BASE), (5, 2)), None, None, None]
     carry = _lockstep(bouncing, (False, False, False), PARAMETERS, given, settings)
     np.testing.assert_allclose(jnp.stack(carry.y.q, axis=-1), ends.q, rtol=1e-9, atol=1e-12)
 

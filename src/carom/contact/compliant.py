@@ -99,6 +99,10 @@ class Contact(AbstractAutomaton):
         return ("normal force", "friction", *(("surface motion",) if self.pair.moves else ()))
 
     @property
+    def clocked(self) -> bool:
+        return self.pair.moves
+
+    @property
     def row_count(self) -> int:
         return 1 if self._dry else 0
 

@@ -14,7 +14,7 @@ from ..dynamics import explicit
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
-from .switch import AbstractSwitch
+from .switch import AbstractSwitch, AtTime
 
 
 class PostureControl(AbstractAutomaton):
@@ -118,6 +118,10 @@ class PostureControl(AbstractAutomaton):
                 target = jnp.where(phase == i, self.targets[i][k], target)
             out.append(angle(k) - target)
         return out
+
+    @property
+    def clocked(self) -> bool:
+        return self.rate is not None or any(isinstance(switch, AtTime) for switch in self.schedule)
 
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""

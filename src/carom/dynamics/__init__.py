@@ -17,6 +17,7 @@ from .constraints import constraint_error as constraint_error
 from .constraints import solve_kkt as solve_kkt
 from .energy import Momentum as Momentum
 from .energy import centre_of_mass as centre_of_mass
+from .energy import elastic_energy_by_link as elastic_energy_by_link
 from .energy import kinetic_energy as kinetic_energy
 from .energy import kinetic_energy_by_link as kinetic_energy_by_link
 from .energy import momentum as momentum

@@ -89,6 +89,11 @@ class AbstractAutomaton(eqx.Module):
         return False
 
     @property
+    def clocked(self) -> bool:
+        """Does it depend on time itself?"""
+        return False
+
+    @property
     def impulsive(self) -> bool:
         """Can its jumps change velocities? Their energy then enters its first channel."""
         return False

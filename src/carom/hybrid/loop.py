@@ -49,6 +49,7 @@ class Settings(eqx.Module):
     until: Any
     max_steps: Any
     max_events: Any
+    stop_at: Any = -1  # the run ends when this guard (counted through the world's events) fires; -1: none
 
 
 def settings_of(solver: str, rtol: Any, atol: Any, until: Any, max_steps: Any, max_events: Any) -> Settings:
@@ -227,7 +228,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         rejected=c.rejected + (running & ~verdict.accept),
         events=c.events + hit,
     )
-    return new._replace(outcome=_outcome(world, settings, c, new, a, accept)), a, verdict
+    return new._replace(outcome=_outcome(world, settings, c, new, a, accept, verdict.fired)), a, verdict
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:
@@ -301,16 +302,19 @@ def _restart(world: World, c: Carry, new: Carry, a: Attempt, accept: Any, hit: A
     return h, (flight, impact), jnp.where(turned, False, c.begun | full)
 
 
-def _outcome(world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any) -> Any:
+def _outcome(
+    world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
+) -> Any:
     smallest = 2.0 * time_resolution(c.t) * 1e-3
     stuck = ~accept & ~c.fresh & (new.h <= smallest)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     lost = _any([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
+    awaited = _any([f & (settings.stop_at == g) for g, f in enumerate(fired)])
     code = c.outcome
     for when, what in (
         (lost, outcome.NO_MOTION),
         (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
-        (new.events >= settings.max_events, outcome.EVENT_LIMIT),
+        ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
         (broken, outcome.NOT_FINITE),

@@ -2,8 +2,8 @@
 
 A material point of the link is at p = p0 + sum_j d_j u_j in the link's frame, d_j modal coordinates [m], u_j shapes.
 For a beam along x, u_j = (-y T_j, W_j) at a height y above the axis, W_j the deflection and T_j the rotation of the
-section of mode j; the section itself turns by sum_j d_j T_j. With foreshortening the point also comes back along the axis by
-d^T H d / 2, H_ij(eta) = integral of W_i' W_j' from 0 to eta: a bent beam is not longer than a straight one.
+section of mode j; the section itself turns by sum_j d_j T_j. With foreshortening the point also comes back along the
+axis by d^T H d / 2, H_ij(eta) = integral of W_i' W_j' from 0 to eta: a bent beam is not longer than a straight one.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ class Result:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should know about this run: blows that created energy."""
-        out: list[str] = []
+        """What a user should know about this run: blows that created energy, links that bent too far."""
+        out = _bent_too_far(self.world, self.q)
         if not self.final.y.work:
             return out
         channel = 0
@@ -246,6 +246,26 @@ def _with_end(columns: Any, end: Any) -> np.ndarray:
 @jax.jit
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
+
+
+SMALL = 0.1  # of a link's length: deflections beyond it are not small
+
+
+def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
+    """Assumed modes are for deflections that are small relative to the length."""
+    out = []
+    top = world.mechanism.topology
+    for k, flex in enumerate(world.mechanism.numbers.flex):
+        if flex is not None:
+            shape, place = np.asarray(flex.nodes.shape), np.asarray(flex.nodes.place)
+            bent = np.linalg.norm(np.einsum("tj,gjd->tgd", q[:, list(top.mode_index(k))], shape), axis=2)
+            largest, length = float(np.max(bent)), float(np.max(place[:, 0]))
+            if largest > SMALL * length:
+                out.append(
+                    f"link '{top.names[k]}' bends by up to {largest:.3g} m, {100 * largest / length:.0f} % of its "
+                    "length; assumed modes hold for small deflections (below 10 %); make it stiffer, or split it"
+                )
+    return out
 
 
 @jax.jit

@@ -1,5 +1,10 @@
-"""What people do with many runs: batches and derivatives."""
+"""What people do with many runs: batches, derivatives, periodic motion."""
 
 from .batch import Batch as Batch
 from .batch import batch as batch
 from .final import final_state as final_state
+from .orbit import Orbit as Orbit
+from .orbit import ReturnMap as ReturnMap
+from .orbit import bifurcation as bifurcation
+from .orbit import find_orbit as find_orbit
+from .orbit import poincare as poincare

@@ -69,6 +69,8 @@ def batch(
     *,
     base: Any = None,
     base_velocity: Any = None,
+    bending: Any = None,
+    bending_rates: Any = None,
     relative: bool = False,
     degrees: bool = False,
     until: float,
@@ -83,9 +85,9 @@ def batch(
 ) -> Batch:
     """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
 
-    `angles`, `rates`, `base` and `base_velocity` are those of `carom.simulate`, for all lanes or a row per lane. A lane
-    that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes. Pass the
-    same `make` again to use what was compiled for it.
+    The initial state (`angles`, `rates`, `base`, ...) is that of `carom.simulate`, for all lanes or a row per lane. A
+    lane that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes. Pass
+    the same `make` again to use what was compiled for it.
 
     On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it
     compiles for about 50 s instead of 10; by default from 10,000 lanes on. Small mechanisms only (8 links).
@@ -93,7 +95,7 @@ def batch(
         carom.batch(lambda mu: world_with(mu), jnp.linspace(0.05, 0.5, 1000), [60, 45], degrees=True, until=6.0)
     """
     lanes = _lanes(parameters)
-    given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity)]
+    given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity, bending, bending_rates)]
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     how = (relative, degrees, ledger)
     if jax.default_backend() == "cpu":
@@ -121,11 +123,12 @@ def batch(
 def _begin(make: Any, how: tuple[bool, bool, bool], p: Any, given: Any, until: Any) -> Carry:
     """The carry of one lane before its first step."""
     world, (relative, degrees, ledger) = make(p), how
-    angles, rates, base, base_velocity = given
+    angles, rates, base, base_velocity, bending, bending_rates = given
     m = world.mechanism
-    q = m.coordinates(angles, base=base, relative=relative, degrees=degrees)
+    q = m.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
     still = jnp.zeros(m.topology.links)
-    v = m.coordinates(still if rates is None else rates, base=base_velocity, relative=relative, degrees=degrees)
+    moving = {"base": base_velocity, "relative": relative, "degrees": degrees, "bending": bending_rates}
+    v = m.coordinates(still if rates is None else rates, **moving)
     return start(world, q, v, jnp.minimum(1e-3, 0.01 * until), ledger)
 
 

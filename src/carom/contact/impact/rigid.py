@@ -198,6 +198,10 @@ class RigidContacts(AbstractAutomaton):
         return True
 
     @property
+    def clocked(self) -> bool:
+        return any(c.pair.moves for c in self.contacts)
+
+    @property
     def row_count(self) -> int:
         return len(self.contacts) + len(self._rubbing)
 

@@ -1,0 +1,249 @@
+"""Periodic motion: the map from one event to the next of its kind, its fixed points, and their stability.
+
+The state at an event is everything that the future depends on: coordinates, velocities, the automata's own states and
+memories. The map P runs from just after one event (a strike, a switch of the controller) to just after the next one of
+that kind. Newton's method on x - P(x), with exact derivatives through everything in between, finds its fixed points;
+the eigenvalues of dP/dx are their multipliers. One of them is zero, because the event itself fixes one combination of
+the state, and further ones for memories.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from .. import errors
+from ..hybrid import outcome
+from ..hybrid.loop import begin, settings_of
+from ..hybrid.run import compiler_options, to_end
+from ..hybrid.scene import State, merge
+from ..hybrid.world import World
+from ..result.result import Result
+from ..simulate import simulate
+
+
+@dataclasses.dataclass(frozen=True)
+class Orbit:
+    """A periodic motion that returns to an event."""
+
+    event: tuple[str, str]  # automaton and exit
+    q: np.ndarray  # just after the event
+    v: np.ndarray
+    period: float  # [s]
+    residual: float  # largest |P(x) - x|
+    iterations: int
+    multipliers: np.ndarray  # eigenvalues of dP/dx, largest first
+    derivative: np.ndarray  # dP/dx over (q, v, states, memories)
+
+    @property
+    def stable(self) -> bool:
+        """Do small disturbances die out?"""
+        return bool(np.abs(self.multipliers[0]) < 1.0)
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{abs(m):.3g}" for m in self.multipliers[:4])
+        word = "stable" if self.stable else "unstable"
+        return (
+            f"{word} orbit through '{self.event[1]}' of '{self.event[0]}': period {self.period:.9g} s, "
+            f"|multipliers| {sizes}, residual {self.residual:.1e} after {self.iterations} Newton steps"
+        )
+
+
+class ReturnMap:
+    """From just after one event to just after the next one of its kind.
+
+    Made from a run that has been through the event at least once, which shows in which phases the automata are there.
+    """
+
+    def __init__(
+        self,
+        result: Result,
+        automaton: str,
+        exit: str,
+        *,
+        solver: str = "dopri8",
+        rtol: float = 1e-11,
+        atol: float = 1e-13,
+        until: float = 1e3,
+        max_steps: int = 1_000_000,
+    ) -> None:
+        world = result.world
+        self.world, self.event = world, (automaton, exit)
+        guard = _guard_of(world, automaton, exit)
+        _refuse_clocks(world)
+        rows = np.flatnonzero(np.asarray(result.marks.fired[guard]) > 0.0)
+        if not len(rows):
+            raise errors.CaromError(
+                f"event '{exit}' of '{automaton}' never happened in the run; a return map needs a run that meets it; "
+                "run longer, or choose another event"
+            )
+        # What answers the event at the same instant (a switch on strike) belongs to it: the map ends with that.
+        row, times = int(rows[-1]), np.asarray(result.marks.t)
+        while row + 1 < len(times) and times[row + 1] - times[row] < 1e-12:
+            row += 1
+        guard = next(g for g, fired in enumerate(result.marks.fired) if fired[row])
+        last = jax.tree.map(lambda column: jnp.asarray(column[row]), result.marks)
+        self.phases = tuple(p.astype(int) for p in last.phases_after)
+        state = (last.after.q, last.after.v, last.after.extra, last.memory_after)
+        self.start, self._shape = ravel_pytree(state)
+        self._settings = dataclasses.replace(
+            settings_of(solver, rtol, atol, until, max_steps, None), stop_at=jnp.asarray(guard)
+        )
+        self._run = jax.jit(self._map, compiler_options=compiler_options())
+        self._push = jax.jit(
+            lambda x, dx: jax.jvp(lambda x: self._map(x)[0], (x,), (dx,)), compiler_options=compiler_options()
+        )
+
+    def _map(self, x: Any) -> tuple[Any, Any, Any]:
+        """State after the next event, the time it took, and the outcome."""
+        q, v, extra, memory = self._shape(x)
+        zero = jnp.asarray(0.0)
+        carry = begin(self.world, zero, State(q, v, extra, ()), self.phases, memory, jnp.asarray(1e-4))
+        end = to_end(self.world, self._settings, carry)
+        return ravel_pytree((end.y.q, end.y.v, end.y.extra, end.memory))[0], end.t, end.outcome
+
+    def __call__(self, x: Any) -> tuple[np.ndarray, float]:
+        """State after the next event, and the time until then [s]."""
+        new, time, code = self._run(jnp.asarray(x, dtype=float))
+        if int(code) != outcome.EVENT_LIMIT:
+            raise errors.CaromError(
+                f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
+            )
+        return np.asarray(new), float(time)
+
+    def derivative(self, x: Any) -> np.ndarray:
+        """dP/dx, direction after direction."""
+        x = jnp.asarray(x, dtype=float)
+        return np.stack([np.asarray(self._push(x, e)[1]) for e in jnp.eye(len(x))], axis=1)
+
+    def coordinates(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q and v of a state of the map."""
+        q, v, _, _ = self._shape(jnp.asarray(x))
+        return np.asarray(merge(q)), np.asarray(merge(v))
+
+    def orbit(self, start: Any = None, tolerance: float = 1e-11, most: int = 30) -> Orbit:
+        """The fixed point near `start` (by default the last event of the run), by Newton's method."""
+        x = np.asarray(self.start if start is None else start, dtype=float)
+        for count in range(1, most + 1):
+            iteration = count
+            new, time = self(x)
+            slope = self.derivative(x)
+            step = np.linalg.solve(np.eye(len(x)) - slope, new - x)
+            x = x + step
+            if np.max(np.abs(step)) <= tolerance * (1.0 + np.max(np.abs(x))):
+                break
+        else:
+            raise errors.CaromError(
+                f"no periodic motion was found in {most} Newton steps (last step {np.max(np.abs(step)):.1e}); start "
+                "nearer to it: let the simulation run longer first"
+            )
+        new, time = self(x)
+        slope = self.derivative(x)
+        roots = np.linalg.eigvals(slope)
+        q, v = self.coordinates(x)
+        return Orbit(
+            self.event, q, v, time, float(np.max(np.abs(new - x))), iteration, roots[np.argsort(-np.abs(roots))], slope
+        )
+
+
+def _guard_of(world: World, automaton: Any, exit: Any) -> int:
+    found = world.automaton(automaton)
+    errors.name_in(f"event of '{automaton}'", exit, found.exits)
+    which = [a.name for a in world.automata].index(automaton)
+    return world.events.index((which, found.exits.index(exit)))
+
+
+def _refuse_clocks(world: World) -> None:
+    """A world that depends on time itself does not return to its state at an event."""
+    for automaton in world.automata:
+        if automaton.clocked:
+            raise errors.CaromError(
+                f"'{automaton.name}' depends on time itself (a sampled controller, a switch at a time, a moving "
+                "surface), so that a state at an event does not determine the future; make it continuous"
+            )
+
+
+def find_orbit(
+    world: World, event: tuple[str, str], angles: Any, rates: Any = None, *, until: float, **options: Any
+) -> Orbit:
+    """Run from a rough guess until `until` [s], then find the periodic motion through the event by Newton's method.
+
+    `event` is (automaton, exit), such as ('hand', 'touch'); further options are those of `carom.simulate`.
+
+        carom.find_orbit(world, ("hand", "touch"), [60, 45], degrees=True, until=2.0)
+    """
+    result = simulate(world, angles, rates, until=until, **options)
+    return ReturnMap(result, *event).orbit()
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """Points of a Poincare section: instants [s], coordinates and velocities where a scalar crosses zero."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+
+
+def poincare(result: Result, scalar: Any, direction: int = 0) -> Section:
+    """Where a scalar of (t, q, v) crosses zero along a run: upwards (1), downwards (-1) or both (0).
+
+    Located on the run's own dense output to 1e-13 of its length. The section with a strike is in `result.events`.
+
+        carom.poincare(result, lambda t, q, v: v[0])      # turning points of the first link
+    """
+    if direction not in (-1, 0, 1):
+        raise errors.CaromError(
+            f"direction of poincare is {direction!r}; it must be 1 (upwards), -1 (downwards) or 0 (both)"
+        )
+    value = jax.jit(jax.vmap(scalar))
+    at_steps = np.asarray(value(jnp.asarray(result.t), jnp.asarray(result.q), jnp.asarray(result.v)))
+    if at_steps.ndim != 1:
+        raise errors.CaromError(
+            f"scalar of poincare gives shape {at_steps.shape[1:]} at each instant; it must be a number"
+        )
+    up, down = (at_steps[:-1] < 0) & (at_steps[1:] >= 0), (at_steps[:-1] > 0) & (at_steps[1:] <= 0)
+    crosses = np.flatnonzero(up & (direction >= 0) | down & (direction <= 0))
+    if not len(crosses):
+        empty = np.zeros((0, result.world.mechanism.dof))
+        return Section(np.zeros(0), empty, empty)
+    low, high, rising = result.t[crosses].copy(), result.t[crosses + 1].copy(), up[crosses]
+    for _ in range(60):  # bisection, all crossings at once: as exact as the times can be told apart
+        middle = 0.5 * (low + high)
+        states = result.at(middle)
+        above = (np.asarray(value(states.t, states.q, states.v)) >= 0.0) == rising
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    states = result.at(high)
+    return Section(high, np.asarray(states.q), np.asarray(states.v))
+
+
+def bifurcation(
+    make: Any,
+    values: Any,
+    event: tuple[str, str],
+    angles: Any,
+    rates: Any = None,
+    *,
+    until: float,
+    keep: int = 8,
+    **options: Any,
+) -> list[Section]:
+    """The last `keep` returns to an event, for every value of a parameter: what a bifurcation diagram shows.
+
+    `make(value)` makes the world; only its numbers may depend on the value, so that it is compiled once.
+    """
+    if keep < 1:
+        raise errors.CaromError(f"keep of bifurcation is {keep}; it must be at least 1")
+    out = []
+    for value in np.asarray(values, dtype=float):
+        result = simulate(make(value), angles, rates, until=until, **options)
+        rows = [e for e in result.events if (e.automaton, e.exit) == tuple(event)][-keep:]
+        shape = (len(rows), result.world.mechanism.dof)
+        q, v = (np.reshape([getattr(e, name) for e in rows], shape) for name in ("q_after", "v_after"))
+        out.append(Section(np.array([e.t for e in rows]), q, v))
+    return out

@@ -106,12 +106,13 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
     for automaton in world.automata:
         automaton.check(world.mechanism)
     overlaps, guards = executable(_opening, (), world, q, v)(world, q, v)
-    for name, depth in overlaps.items():
-        if not float(depth) <= TOUCHING:
-            raise errors.CaromError(
-                f"contact '{name}' starts {float(depth):g} m (or rad, of a joint's stop) inside its surface; a run "
-                "starts outside; raise the site, or move the surface"
-            )
+    for automaton, depths in zip(world.automata, overlaps, strict=True):
+        for name, depth in depths.items():
+            if not float(depth) <= TOUCHING:
+                raise errors.CaromError(
+                    f"contact '{name}' starts {float(depth):g} {automaton.unit(name)} inside its surface; a run starts "
+                    "outside; raise the site, or move the surface"
+                )
     _refuse_start(world, q, v)
     for (i, e), g in zip(world.events, guards, strict=True):
         if not np.isfinite(np.asarray(g)):
@@ -130,12 +131,11 @@ def _refuse_start(world: World, q: Any, v: Any) -> None:
             raise errors.CaromError(f"contact '{automaton.name}' is closed at the start: {reason}")
 
 
-def _opening(world: World, q: Any, v: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Overlaps of the contacts and values of the guards at the start."""
+def _opening(world: World, q: Any, v: Any) -> tuple[list[dict[str, Any]], tuple[Any, ...]]:
+    """Overlaps of the contacts, by automaton, and values of the guards at the start."""
     c = start(world, q, v, 1.0, False)
     scene = scene_of(world, c.t, c.y, c.phases)
-    overlaps = {name: depth for a in world.automata for name, depth in a.overlaps(scene).items()}
-    return overlaps, guard_values(world, c.t, c.y, c.phases, c.memory)
+    return [a.overlaps(scene) for a in world.automata], guard_values(world, c.t, c.y, c.phases, c.memory)
 
 
 def _begin(ledger: bool, world: World, q: Any, v: Any, h: Any) -> Carry:

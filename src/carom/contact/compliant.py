@@ -174,6 +174,9 @@ class Contact(AbstractAutomaton):
     def check(self, mechanism: Mechanism) -> None:
         self.pair.check(mechanism)
 
+    def unit(self, contact: str) -> str:
+        return self.pair.length_unit
+
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {self.name: self.touching(scene).indentation}
 

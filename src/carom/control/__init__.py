@@ -1,7 +1,19 @@
-"""Controllers and schedules: automata that apply torques."""
+"""Controllers and schedules: automata that apply torques; motions over time."""
 
+from .feedforward import AbstractTorques as AbstractTorques
+from .feedforward import FeedForward as FeedForward
 from .posture import PostureControl as PostureControl
 from .switch import AbstractSwitch as AbstractSwitch
 from .switch import AtHeight as AtHeight
 from .switch import AtTime as AtTime
 from .switch import OnStrike as OnStrike
+from .trajectory import AbstractTrajectory as AbstractTrajectory
+from .trajectory import Cubic as Cubic
+from .trajectory import Hold as Hold
+from .trajectory import MinimumJerk as MinimumJerk
+from .trajectory import Motion as Motion
+from .trajectory import ParabolicBlends as ParabolicBlends
+from .trajectory import Polynomials as Polynomials
+from .trajectory import Quintic as Quintic
+from .trajectory import Sequence as Sequence
+from .trajectory import Waypoints as Waypoints

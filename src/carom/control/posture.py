@@ -11,13 +11,14 @@ import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
-from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.scene import Load, Scene
+from ..hybrid.automaton import Own
+from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
-from .switch import AbstractSwitch, AtTime
+from .actuator import AbstractActuator, gains, sampling
+from .switch import AbstractSwitch
 
 
-class PostureControl(AbstractAutomaton):
+class PostureControl(AbstractActuator):
     """Joint torques that drive the links to a posture: T_k = -kd rate - kp (angle - target) - ki integral [- weight].
 
     - `targets` [rad]: one posture, or one per phase of the schedule
@@ -68,15 +69,10 @@ class PostureControl(AbstractAutomaton):
                 f"targets of '{name}' has shape {self.targets.shape}; it must be one angle per link for each of the "
                 f"{phases} phase(s) of the schedule, shape ({phases}, {n})"
             )
-        for field, gain in (("kp", kp), ("kd", kd), ("ki", ki), ("limit", limit)):
-            if gain is not None:
-                errors.vector(f"'{name}'", field, gain, n)
-        self.kp, self.kd = jnp.asarray(kp, dtype=float), jnp.asarray(kd, dtype=float)
-        self.ki = jnp.zeros(n) if ki is None else jnp.asarray(ki, dtype=float)
-        self.limit = None if limit is None else jnp.asarray(limit, dtype=float)
-        if rate is not None:
-            errors.number(f"'{name}'", "rate", rate, above=0.0)
-        self.rate = None if rate is None else jnp.asarray(rate, dtype=float)
+        found = gains(name, n, kp=kp, kd=kd, ki=ki, limit=limit)
+        self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
+        self.ki = jnp.zeros(n) if ki is None else found["ki"]
+        self.rate = sampling(name, rate)
         gravity = (0.0, -gravity) if np.shape(gravity) == () else gravity
         errors.vector(f"'{name}'", "gravity", gravity, 2)
         self.gravity = jnp.asarray(gravity, dtype=float)
@@ -84,29 +80,8 @@ class PostureControl(AbstractAutomaton):
         self.compensate_weight, self.relative, self.integral = compensate_weight, relative, ki is not None
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return tuple(f"posture {i + 1}" for i in range(max(len(self.schedule), 1)))
-
-    @property
-    def exits(self) -> tuple[str, ...]:
-        switches = tuple(f"end of posture {i + 1}" for i in range(len(self.schedule)))
-        return switches if self.rate is None else (*switches, "sample")
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        return () if self.rate is None else ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
-
-    @property
     def states(self) -> tuple[str, ...]:
         return tuple(f"integral {k + 1}" for k in range(self.links)) if self.integral else ()
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        return ("actuators",)
-
-    @property
-    def pausable(self) -> bool:
-        return True
 
     def errors_of(self, scene: Scene, phase: Any) -> list[Any]:
         """Angle minus target of every link."""
@@ -119,12 +94,7 @@ class PostureControl(AbstractAutomaton):
             out.append(angle(k) - target)
         return out
 
-    @property
-    def clocked(self) -> bool:
-        return self.rate is not None or any(isinstance(switch, AtTime) for switch in self.schedule)
-
-    def torques(self, scene: Scene, own: Own) -> list[Any]:
-        """What the controller asks for now, limited; continuous in time."""
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
         rate = scene.relative_rate if self.relative else scene.rate
         asked = []
         weight = self._weight(scene) if self.compensate_weight else [0.0] * self.links
@@ -132,8 +102,11 @@ class PostureControl(AbstractAutomaton):
             torque = -self.kd[k] * rate(k) - self.kp[k] * error - weight[k]
             if self.integral:
                 torque = torque - self.ki[k] * own.states[k]
-            asked.append(torque if self.limit is None else jnp.clip(torque, -self.limit[k], self.limit[k]))
+            asked.append(torque)
         return asked
+
+    def rates_of(self, scene: Scene, own: Own) -> tuple[Any, ...]:
+        return tuple(self.errors_of(scene, own.phase)) if self.integral else ()
 
     def _weight(self, scene: Scene) -> list[Any]:
         """Moment of the weight of all that joint k carries, summed over the generalized forces of its subtree."""
@@ -152,36 +125,3 @@ class PostureControl(AbstractAutomaton):
             if top.parents[k] >= 0:
                 total[top.parents[k]] = total[top.parents[k]] + total[k]
         return total
-
-    def start(self, scene: Scene) -> Own:
-        zero = jnp.asarray(0.0)
-        own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
-        if self.rate is not None:  # the first sample is taken at the start: no guard can fire there
-            own = own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
-        return own
-
-    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        torques = self.torques(scene, own) if self.rate is None else list(own.memory[1:])
-        power = 0.0
-        for k, torque in enumerate(torques):
-            scene.turn(load, k, torque)
-            power = power + torque * scene.relative_rate(k)
-        rates = tuple(self.errors_of(scene, own.phase)) if self.integral else ()
-        return Flow(rates, (power,))
-
-    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        out = [jnp.where(own.phase == i, s.guard(scene), NEVER) for i, s in enumerate(self.schedule)]
-        return out if self.rate is None else [*out, scene.t - own.memory[0]]
-
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        count = len(self.schedule)
-        phase = own.phase
-        for i in range(count):
-            phase = jnp.where(fired[i], (i + 1) % count, phase)
-        memory = own.memory
-        if self.rate is not None:
-            sample = fired[-1]
-            due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
-            fresh = (due, *self.torques(scene, own._replace(phase=phase)))
-            memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
-        return Landing(phase, memory, own.states)

@@ -122,6 +122,10 @@ class AbstractAutomaton(eqx.Module):
         """By how much [m] each of its contacts is inside a surface; a run must not start so."""
         return {}
 
+    def unit(self, contact: str) -> str:
+        """Unit of that contact's overlap: 'm', or 'rad' for a joint's stop."""
+        return "m"
+
     def refuses(self, scene: Scene) -> str | None:
         """Why a run cannot start from here; None if it can."""
         return None

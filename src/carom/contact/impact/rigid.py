@@ -301,6 +301,9 @@ class RigidContacts(AbstractAutomaton):
         for contact in self.contacts:
             contact.pair.check(mechanism)
 
+    def unit(self, contact: str) -> str:
+        return next(c.pair.length_unit for c in self.contacts if c.name == contact)
+
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {c.name: -gap for c, gap in zip(self.contacts, self._gaps(scene), strict=True)}
 

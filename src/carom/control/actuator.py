@@ -1,0 +1,115 @@
+"""What all controllers share: torques at the joints, limits, sampling with hold, and the work of the actuators."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from .. import errors
+from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.scene import Load, Scene
+from .switch import AbstractSwitch, AtTime
+
+
+class AbstractActuator(AbstractAutomaton):
+    """Joint torques by some rule, which `asked` gives.
+
+    - `limit` [N m]: largest torque of each joint, or None
+    - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
+    - `schedule`: what ends each phase; after the last one the first comes again
+    """
+
+    limit: eqx.AbstractVar[Any]
+    rate: eqx.AbstractVar[Any]
+    links: eqx.AbstractVar[int]
+    schedule: eqx.AbstractVar[tuple[AbstractSwitch, ...]]
+
+    @abc.abstractmethod
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
+        """The torque of every joint that the rule asks for now [N m], without limits."""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return tuple(f"posture {i + 1}" for i in range(max(len(self.schedule), 1)))
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        switches = tuple(f"end of posture {i + 1}" for i in range(len(self.schedule)))
+        return switches if self.rate is None else (*switches, "sample")
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        return () if self.rate is None else ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return ("actuators",)
+
+    @property
+    def pausable(self) -> bool:
+        return True
+
+    @property
+    def clocked(self) -> bool:
+        return self.rate is not None or any(isinstance(switch, AtTime) for switch in self.schedule)
+
+    def torques(self, scene: Scene, own: Own) -> list[Any]:
+        """What the controller asks for now, limited; continuous in time."""
+        asked = self.asked(scene, own)
+        return asked if self.limit is None else [jnp.clip(x, -m, m) for x, m in zip(asked, self.limit, strict=True)]
+
+    def rates_of(self, scene: Scene, own: Own) -> tuple[Any, ...]:
+        """Rates of the controller's own states."""
+        return ()
+
+    def start(self, scene: Scene) -> Own:
+        zero = jnp.asarray(0.0)
+        own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
+        if self.rate is not None:  # the first sample is taken at the start: no guard can fire there
+            own = own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
+        return own
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        torques = self.torques(scene, own) if self.rate is None else list(own.memory[1:])
+        power = 0.0
+        for k, torque in enumerate(torques):
+            scene.turn(load, k, torque)
+            power = power + torque * scene.relative_rate(k)
+        return Flow(self.rates_of(scene, own), (power,))
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        out = [jnp.where(own.phase == i, s.guard(scene), NEVER) for i, s in enumerate(self.schedule)]
+        return out if self.rate is None else [*out, scene.t - own.memory[0]]
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        count = len(self.schedule)
+        phase = own.phase
+        for i in range(count):
+            phase = jnp.where(fired[i], (i + 1) % count, phase)
+        memory = own.memory
+        if self.rate is not None:
+            sample = fired[-1]
+            due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
+            fresh = (due, *self.torques(scene, own._replace(phase=phase)))
+            memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
+        return Landing(phase, memory, own.states)
+
+
+def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
+    """Gains and limits as arrays, refused if there is not one per link."""
+    for field, value in given.items():
+        if value is not None:
+            errors.vector(f"'{name}'", field, value, links)
+    return {field: None if value is None else jnp.asarray(value, dtype=float) for field, value in given.items()}
+
+
+def sampling(name: str, rate: Any) -> Any:
+    """A sampling rate [Hz], or None for a continuous controller."""
+    if rate is None:
+        return None
+    errors.number(f"'{name}'", "rate", rate, above=0.0)
+    return jnp.asarray(rate, dtype=float)

@@ -1,0 +1,96 @@
+"""Computed torque: the torques that the model needs for the wanted motion, corrected by its error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+
+from .. import errors
+from ..dynamics import explicit
+from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
+from ..hybrid.automaton import Own
+from ..hybrid.scene import Scene
+from ..mechanism import Mechanism, walk
+from .actuator import AbstractActuator, gains, sampling
+from .switch import AbstractSwitch
+
+
+class ComputedTorque(AbstractActuator):
+    """Feedback linearisation: T = M (a_d - kd (v - v_d) - kp (q - q_d)) + bias - weight, as joint torques.
+
+    The error then obeys e'' + kd e' + kp e = 0 in every joint, whatever the posture, as long as nothing touches.
+
+    - `motion`: has `at(t)`, which gives angles [rad], rates and accelerations, absolute, one per link
+    - `kp` [1/s^2], `kd` [1/s]: one number per link
+    - `model`: the mechanism as the controller believes it to be; the true one by default
+    - `gravity` of the model; `limit` [N m], `rate` [Hz] as for every controller
+
+    It needs a fixed base and rigid links: every coordinate must have its torque.
+    """
+
+    motion: Any
+    kp: Any
+    kd: Any
+    model: Mechanism
+    gravity: Any
+    limit: Any
+    rate: Any
+    schedule: tuple[AbstractSwitch, ...]
+    links: int = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        motion: Any,
+        kp: Any,
+        kd: Any,
+        *,
+        model: Mechanism | None = None,
+        gravity: Any = STANDARD_GRAVITY,
+        limit: Any = None,
+        rate: Any = None,
+        name: str = "control",
+    ) -> None:
+        top = mechanism.topology
+        if top.dof != top.links:
+            raise errors.CaromError(
+                f"ComputedTorque '{name}' drives a mechanism with {top.dof} coordinates by {top.links} torques; it "
+                "needs a fixed base and rigid links; use PostureControl, or a controller of your own"
+            )
+        if not walk.small(top):
+            raise errors.CaromError(
+                f"ComputedTorque '{name}' drives {top.links} links; this version serves at most {walk.UNROLL}; use "
+                "PostureControl"
+            )
+        if not callable(getattr(motion, "at", None)):
+            raise errors.CaromError(
+                f"motion of '{name}' is a {type(motion).__name__}; it must be a trajectory with at(t), such as "
+                "carom.control.Quintic(...)"
+            )
+        found = gains(name, top.links, kp=kp, kd=kd, limit=limit)
+        self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
+        self.motion, self.model, self.gravity = motion, mechanism if model is None else model, gravity_vector(gravity)
+        self.rate, self.schedule, self.links, self.name = sampling(name, rate), (), top.links, name
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return ("tracking",)
+
+    @property
+    def clocked(self) -> bool:
+        return True
+
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
+        lower, bias, weight = explicit.terms(self.model, scene.q, scene.v, self.gravity)
+        q, v, a = self.motion.at(scene.t)
+        n = range(self.links)
+        wanted = [a[k] - self.kd[k] * (scene.v[k] - v[k]) - self.kp[k] * (scene.q[k] - q[k]) for k in n]
+        force = [sum(lower[max(i, j)][min(i, j)] * wanted[j] for j in n) + bias[i] - weight[i] for i in n]
+        # A joint carries what its whole subtree needs.
+        top = self.model.topology
+        for k in reversed(top.order):
+            if top.parents[k] >= 0:
+                force[top.parents[k]] = force[top.parents[k]] + force[k]
+        return force

@@ -1,0 +1,222 @@
+"""Torques planned as functions of time, with or without a correction about the planned motion."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from .. import errors
+from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.scene import Load, Scene
+from ..mechanism import Mechanism
+from .trajectory import AbstractTrajectory
+
+
+class AbstractTorques(eqx.Module):
+    """Torques [N m] of all links over time, smooth between knots."""
+
+    @property
+    @abc.abstractmethod
+    def knots(self) -> Any:
+        """Instants [s] that bound the pieces, rising from 0."""
+
+    @property
+    @abc.abstractmethod
+    def links(self) -> int:
+        """How many torques there are."""
+
+    @abc.abstractmethod
+    def torques(self, i: Any, t: Any) -> Any:
+        """Torques of piece i at t; the number of pieces stands for what comes after the end."""
+
+
+class Tabled(AbstractTorques):
+    """Torques given as a trajectory: its positions are the torques; the last ones stay after the end."""
+
+    table: AbstractTrajectory
+
+    @property
+    def knots(self) -> Any:
+        return self.table.knots
+
+    @property
+    def links(self) -> int:
+        return self.table.size
+
+    def torques(self, i: Any, t: Any) -> Any:
+        return self.table.piece(i, t).q
+
+
+class FeedForward(AbstractAutomaton):
+    """Joint torques T_k = planned_k(t) - kp (angle - reference) - kd (rate - reference rate), limited.
+
+    - `torques`: a plan (such as `carom.crawl.SlidingPlan`), or a trajectory whose values are the torques [N m] of all
+      links, parent on link
+    - `reference`: trajectory of the link angles [rad] or of all coordinates; needed with `kp` [N m/rad] or
+      `kd` [N m s/rad], one number per link (0 for a passive joint)
+    - `relative`: angles of the reference are relative to the parent, and so are the errors
+    - `limit` [N m]: largest torque of each joint
+
+    Every knot is an event: a step of the integration ends there, so that torques that break cost no accuracy. After the
+    last one a plan goes on with what it gives for standing still at its end.
+    """
+
+    plan: AbstractTorques
+    reference: AbstractTrajectory | None
+    kp: Any
+    kd: Any
+    limit: Any
+    relative: bool = eqx.field(static=True)
+    links: int = eqx.field(static=True)
+    offset: int = eqx.field(static=True)  # where the angles stand in the reference
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        torques: Any,
+        reference: Any = None,
+        kp: Any = None,
+        kd: Any = None,
+        *,
+        relative: bool = False,
+        limit: Any = None,
+        name: str = "control",
+    ) -> None:
+        n = self.links = mechanism.topology.links
+        self.plan = _plan_of(name, torques, n)
+        self.reference, self.offset = _reference_of(name, reference, mechanism, kp is not None or kd is not None)
+        for field, gain in (("kp", kp), ("kd", kd), ("limit", limit)):
+            if gain is not None:
+                errors.vector(f"'{name}'", field, gain, n)
+                _refuse_negative(name, field, gain)
+        self.kp = None if kp is None else jnp.asarray(kp, dtype=float)
+        self.kd = None if kd is None else jnp.asarray(kd, dtype=float)
+        self.limit = None if limit is None else jnp.asarray(limit, dtype=float)
+        self.relative, self.name = relative, name
+
+    @property
+    def _knots(self) -> Any:
+        """Of the plan; those of the reference count as well if it is another motion."""
+        if self.reference is None:
+            return self.plan.knots
+        return jnp.concatenate([self.plan.knots, self.reference.knots[1:]])
+
+    @property
+    def _count(self) -> int:
+        return int(self._knots.shape[0]) - 1
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return ("on",)
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        return tuple(f"knot {k + 1}" for k in range(self._count))
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        """Pieces in force: only a jump changes them, so that no step sees two."""
+        return ("piece",) if self.reference is None else ("piece", "reference piece")
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return ("actuators",)
+
+    @property
+    def pausable(self) -> bool:
+        return True
+
+    def torques(self, scene: Scene, own: Own) -> list[Any]:
+        """What is asked for now, limited."""
+        planned = self.plan.torques(own.memory[0].astype(int), scene.t)
+        asked = [planned[k] for k in range(self.links)]
+        if self.reference is not None:
+            asked = self._corrected(scene, self.reference.piece(own.memory[1].astype(int), scene.t), asked)
+        if self.limit is None:
+            return asked
+        return [jnp.clip(torque, -self.limit[k], self.limit[k]) for k, torque in enumerate(asked)]
+
+    def _corrected(self, scene: Scene, wanted: Any, asked: list[Any]) -> list[Any]:
+        angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
+        out = []
+        for k, torque in enumerate(asked):
+            if self.kp is not None:
+                torque = torque - self.kp[k] * (angle(k) - wanted.q[self.offset + k])
+            if self.kd is not None:
+                torque = torque - self.kd[k] * (rate(k) - wanted.v[self.offset + k])
+            out.append(torque)
+        return out
+
+    def start(self, scene: Scene) -> Own:
+        return Own(jnp.asarray(0), (jnp.asarray(0.0),) * len(self.memory), ())
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        power = 0.0
+        for k, torque in enumerate(self.torques(scene, own)):
+            scene.turn(load, k, torque)
+            power = power + torque * scene.relative_rate(k)
+        return Flow((), (power,))
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        # A knot that is behind cannot come again; one ahead is as far as its time.
+        knots, first = self._knots[1:], int(self.plan.knots.shape[0]) - 1
+        out = []
+        for k in range(self._count):
+            current, number = (own.memory[0], k) if k < first else (own.memory[1], k - first)
+            out.append(jnp.where(current > number, NEVER, scene.t - knots[k]))
+        return out
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        first = int(self.plan.knots.shape[0]) - 1
+        memory = list(own.memory)
+        for k, hit in enumerate(fired):
+            which, number = (0, k) if k < first else (1, k - first)
+            memory[which] = jnp.where(hit, jnp.maximum(memory[which], number + 1.0), memory[which])
+        return Landing(own.phase, tuple(memory), own.states)
+
+
+def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
+    if isinstance(torques, AbstractTrajectory):
+        torques = Tabled(torques)
+    if not isinstance(torques, AbstractTorques):
+        raise errors.CaromError(
+            f"torques of '{name}' is a {type(torques).__name__}; it must be a plan, or a trajectory of the torques such "
+            "as carom.control.Waypoints(times, torques)"
+        )
+    if torques.links != links:
+        raise errors.CaromError(
+            f"torques of '{name}' are {torques.links} over time; the mechanism has {links} links; give one for each, 0 "
+            "for a passive joint"
+        )
+    return torques
+
+
+def _reference_of(
+    name: str, reference: Any, mechanism: Mechanism, needed: bool
+) -> tuple[AbstractTrajectory | None, int]:
+    top = mechanism.topology
+    if not needed:
+        return None, 0  # without gains there is nothing to compare with
+    if not isinstance(reference, AbstractTrajectory):
+        raise errors.CaromError(
+            f"reference of '{name}' is {'missing' if reference is None else 'a ' + type(reference).__name__}; kp and kd "
+            "correct towards a motion; give a trajectory of the link angles"
+        )
+    if reference.size not in (top.links, top.dof):
+        raise errors.CaromError(
+            f"reference of '{name}' moves {reference.size} numbers; it must move the {top.links} link angles, or all "
+            f"{top.dof} coordinates"
+        )
+    return reference, top.base_dof if reference.size == top.dof else 0
+
+
+def _refuse_negative(name: str, field: str, gain: Any) -> None:
+    given = errors.known(gain)
+    if given is not None and np.any(given < 0.0):
+        raise errors.CaromError(f"{field} of '{name}' is {given.tolist()}; no entry may be negative")

@@ -23,6 +23,13 @@ from . import beam as beam
 from . import contact as contact
 from . import control as control
 from . import dynamics as dynamics
+from .capture import AfterCapture as AfterCapture
+from .capture import Capture as Capture
+from .capture import HoldPose as HoldPose
+from .capture import after_capture as after_capture
+from .capture import capture as capture
+from .capture import capture_by_pseudo_inverse as capture_by_pseudo_inverse
+from . import study as study
 from .contact import Ambrosio as Ambrosio
 from .contact import BengisuAkay as BengisuAkay
 from .contact import CarvalhoMartins as CarvalhoMartins

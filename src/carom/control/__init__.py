@@ -1,5 +1,7 @@
 """Controllers and schedules: automata that apply torques; motions over time."""
 
+from .actuator import AbstractActuator as AbstractActuator
+from .computed_torque import ComputedTorque as ComputedTorque
 from .feedforward import AbstractTorques as AbstractTorques
 from .feedforward import FeedForward as FeedForward
 from .posture import PostureControl as PostureControl

@@ -11,9 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.scene import Load, Scene
+from ..hybrid.automaton import NEVER, Landing, Own
+from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
+from .actuator import AbstractActuator, gains
+from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
 
 
@@ -52,7 +54,7 @@ class Tabled(AbstractTorques):
         return self.table.piece(i, t).q
 
 
-class FeedForward(AbstractAutomaton):
+class FeedForward(AbstractActuator):
     """Joint torques T_k = planned_k(t) - kp (angle - reference) - kd (rate - reference rate), limited.
 
     - `torques`: a plan (such as `carom.crawl.SlidingPlan`), or a trajectory whose values are the torques [N m] of all
@@ -71,6 +73,8 @@ class FeedForward(AbstractAutomaton):
     kp: Any
     kd: Any
     limit: Any
+    rate: Any
+    schedule: tuple[AbstractSwitch, ...]
     relative: bool = eqx.field(static=True)
     links: int = eqx.field(static=True)
     offset: int = eqx.field(static=True)  # where the angles stand in the reference
@@ -91,13 +95,11 @@ class FeedForward(AbstractAutomaton):
         n = self.links = mechanism.topology.links
         self.plan = _plan_of(name, torques, n)
         self.reference, self.offset = _reference_of(name, reference, mechanism, kp is not None or kd is not None)
-        for field, gain in (("kp", kp), ("kd", kd), ("limit", limit)):
-            if gain is not None:
-                errors.vector(f"'{name}'", field, gain, n)
-                _refuse_negative(name, field, gain)
-        self.kp = None if kp is None else jnp.asarray(kp, dtype=float)
-        self.kd = None if kd is None else jnp.asarray(kd, dtype=float)
-        self.limit = None if limit is None else jnp.asarray(limit, dtype=float)
+        found = gains(name, n, kp=kp, kd=kd, limit=limit)
+        for field, value in found.items():
+            _refuse_negative(name, field, value)
+        self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
+        self.rate, self.schedule = None, ()
         self.relative, self.name = relative, name
 
     @property
@@ -125,22 +127,15 @@ class FeedForward(AbstractAutomaton):
         return ("piece",) if self.reference is None else ("piece", "reference piece")
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        return ("actuators",)
-
-    @property
-    def pausable(self) -> bool:
+    def clocked(self) -> bool:
         return True
 
-    def torques(self, scene: Scene, own: Own) -> list[Any]:
-        """What is asked for now, limited."""
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
         planned = self.plan.torques(own.memory[0].astype(int), scene.t)
         asked = [planned[k] for k in range(self.links)]
-        if self.reference is not None:
-            asked = self._corrected(scene, self.reference.piece(own.memory[1].astype(int), scene.t), asked)
-        if self.limit is None:
+        if self.reference is None:
             return asked
-        return [jnp.clip(torque, -self.limit[k], self.limit[k]) for k, torque in enumerate(asked)]
+        return self._corrected(scene, self.reference.piece(own.memory[1].astype(int), scene.t), asked)
 
     def _corrected(self, scene: Scene, wanted: Any, asked: list[Any]) -> list[Any]:
         angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
@@ -155,13 +150,6 @@ class FeedForward(AbstractAutomaton):
 
     def start(self, scene: Scene) -> Own:
         return Own(jnp.asarray(0), (jnp.asarray(0.0),) * len(self.memory), ())
-
-    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        power = 0.0
-        for k, torque in enumerate(self.torques(scene, own)):
-            scene.turn(load, k, torque)
-            power = power + torque * scene.relative_rate(k)
-        return Flow((), (power,))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         # A knot that is behind cannot come again; one ahead is as far as its time.
@@ -186,8 +174,8 @@ def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
         torques = Tabled(torques)
     if not isinstance(torques, AbstractTorques):
         raise errors.CaromError(
-            f"torques of '{name}' is a {type(torques).__name__}; it must be a plan, or a trajectory of the torques such "
-            "as carom.control.Waypoints(times, torques)"
+            f"torques of '{name}' is a {type(torques).__name__}; it must be a plan, or a trajectory of the torques "
+            "such as carom.control.Waypoints(times, torques)"
         )
     if torques.links != links:
         raise errors.CaromError(
@@ -204,8 +192,9 @@ def _reference_of(
     if not needed:
         return None, 0  # without gains there is nothing to compare with
     if not isinstance(reference, AbstractTrajectory):
+        found = "missing" if reference is None else f"a {type(reference).__name__}"
         raise errors.CaromError(
-            f"reference of '{name}' is {'missing' if reference is None else 'a ' + type(reference).__name__}; kp and kd "
+            f"reference of '{name}' is {found}; kp and kd "
             "correct towards a motion; give a trajectory of the link angles"
         )
     if reference.size not in (top.links, top.dof):
@@ -217,6 +206,6 @@ def _reference_of(
 
 
 def _refuse_negative(name: str, field: str, gain: Any) -> None:
-    given = errors.known(gain)
+    given = None if gain is None else errors.known(gain)
     if given is not None and np.any(given < 0.0):
         raise errors.CaromError(f"{field} of '{name}' is {given.tolist()}; no entry may be negative")

@@ -15,6 +15,7 @@ i, continued beyond its ends. Before its first and after its last knot a motion 
 from __future__ import annotations
 
 import abc
+import itertools
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -216,7 +217,7 @@ def Sequence(*pieces: Any) -> Polynomials:
         begin = begin + p.duration
         missing = powers - p.coefficients.shape[1]
         rows.append(jnp.pad(p.coefficients, ((0, 0), (0, missing), (0, 0))))
-    for i, (one, two) in enumerate(zip(pieces[:-1], pieces[1:], strict=True)):
+    for i, (one, two) in enumerate(itertools.pairwise(pieces)):
         _refuse_jump(i, one, two)
     return Polynomials(jnp.concatenate(knots), jnp.concatenate(rows))
 

@@ -8,3 +8,5 @@ from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
 from .orbit import poincare as poincare
+from .response import Response as Response
+from .response import response as response

@@ -21,6 +21,8 @@ from .impact import RigidContacts as RigidContacts
 from .impact import Stronge as Stronge
 from .impact import blow as blow
 from .impact import impact_blocks as impact_blocks
+from .inverse import ContactEfforts as ContactEfforts
+from .inverse import ContactInverse as ContactInverse
 from .material import Material as Material
 from .material import hertz_stiffness as hertz_stiffness
 from .material import reduced_modulus as reduced_modulus

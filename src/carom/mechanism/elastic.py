@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .. import beam, errors
 from .bodies import AbstractBody
-from .flexible import Flexible, Nodes, Reach, integrated
+from .flexible import Flexible, Nodes, Reach, integrated, offset
 
 ROTARY = ("section", "link")
+NODES = 8  # quadratures are filled up to multiples of this with nodes without mass
 
 
 class Beam(AbstractBody):
@@ -85,7 +87,10 @@ class Beam(AbstractBody):
             slope=jnp.asarray(slope),
             short=jnp.asarray(d.H if self.foreshortening else np.zeros((len(d.nodes), count, count))),
         )
-        return integrated(nodes, d.stiffness, d.damping)
+        # Links with other ends then share one compiled program, though their modes need a few nodes more or less.
+        spare = -len(d.nodes) % NODES
+        filled = jax.tree.map(lambda x: jnp.pad(x, [(0, spare), *[(0, 0)] * (x.ndim - 1)]), nodes)
+        return integrated(filled, d.stiffness, d.damping)
 
     def reach(self, x: Any, y: Any) -> Reach:
         place = errors.known((x, y))
@@ -96,8 +101,9 @@ class Beam(AbstractBody):
         eta = np.clip(place[0], 0.0, self.length)
         W, slope, short = (f(np.asarray([eta]))[0] for f in self._functions())
         # Beyond the ends and beside the axis a point is fixed to its section.
-        shape = np.stack([-slope * place[1], W + slope * (place[0] - eta)], axis=1)
-        return Reach(jnp.asarray(shape), jnp.asarray(slope), jnp.asarray(short if self.foreshortening else 0.0 * short))
+        counts = 1.0 if self.foreshortening else 0.0
+        on_axis = (np.stack([np.zeros_like(W), W], axis=1), slope, counts * short, counts)
+        return offset(Reach(*(jnp.asarray(x, dtype=float) for x in on_axis)), place[0] - eta, place[1])
 
     def _functions(self) -> tuple[Any, Any, Any]:
         s = self.data.shapes

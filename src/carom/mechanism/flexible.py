@@ -21,6 +21,7 @@ class Reach(eqx.Module):
     shape: Float[Array, "modes 2"]
     slope: Float[Array, " modes"]
     short: Float[Array, "modes modes"]
+    counts: Float[Array, ""]  # 1 with foreshortening, else 0
 
 
 class Nodes(eqx.Module):
@@ -91,11 +92,17 @@ def centre_and_inertia(nodes: Nodes) -> tuple[Any, Any, Any]:
     """Mass, centre of mass and moment of inertia about it of the straight link."""
     mass = jnp.sum(nodes.mass)
     centre = nodes.mass @ nodes.place / jnp.where(mass == 0, 1.0, mass)
-    apart = nodes.place - centre
+    apart = nodes.place - centre[None, :]
     return mass, centre, jnp.sum(nodes.mass * jnp.sum(apart**2, axis=1)) + jnp.sum(nodes.rotary)
 
 
 def offset(reach: Reach, dx: Any, dy: Any) -> Reach:
-    """The point that lies (dx, dy) beside another one of the same section, and turns with it."""
-    lever = jnp.stack([-jnp.asarray(dy, dtype=float), jnp.asarray(dx, dtype=float)])
-    return Reach(reach.shape + reach.slope[:, None] * lever, reach.slope, reach.short)
+    """The point that lies (dx, dy) beside another one of the same section, and turns with it.
+
+    To second order it also comes back by dx (1 - cos), the part that matters in a link that turns fast. Of dy there is
+    no such part along the axis.
+    """
+    dx, dy = jnp.asarray(dx, dtype=float), jnp.asarray(dy, dtype=float)
+    lever = jnp.stack([-dy, dx])
+    back = reach.counts * dx * jnp.outer(reach.slope, reach.slope)
+    return Reach(reach.shape + reach.slope[:, None] * lever[None, :], reach.slope, reach.short + back, reach.counts)

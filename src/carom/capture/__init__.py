@@ -1,0 +1,13 @@
+"""Capture of an object by an arm: the blow, the mechanism after it, and a controller that comes to rest with it."""
+
+from .after import AfterCapture as AfterCapture
+from .after import after_capture as after_capture
+from .blow import BASES as BASES
+from .blow import KINDS as KINDS
+from .blow import capture as capture
+from .hold import HoldPose as HoldPose
+from .hold import efforts_at as efforts_at
+from .hold import peak_efforts as peak_efforts
+from .pseudo_inverse import capture_by_pseudo_inverse as capture_by_pseudo_inverse
+from .record import Capture as Capture
+from .record import comparison as comparison

@@ -1,0 +1,190 @@
+"""A controller that brings base and joints to a pose: the space-capture thesis's feedback linearisation, or PD."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .. import errors
+from ..dynamics import FORMALISMS, generalized_force, gravity_vector, linear, vector_of
+from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.scene import Load, Scene, merge
+from ..mechanism import Mechanism
+
+BASES = ("free-flying", "attitude-held", "free-floating")
+SAMPLES = 2001  # instants looked at for peak efforts
+
+
+class HoldPose(AbstractAutomaton):
+    """Forces on the base and joint torques that drive every actuated coordinate p to its target p_d.
+
+    Linearising: u = M [-Kd p' + Kp (p_d - p)] + C, so that e'' + Kd e' + Kp e = 0 for each coordinate by itself.
+    Otherwise: feed-forward of the target pose plus PD, u = C(p_d) + Kp (p_d - p) - Kd p', coupled by the mass matrix.
+    p = (x, y of the base, its attitude, joint angles relative to the parent). Coordinates without actuator, also the
+    modal ones of elastic links, move as they must, and the accelerations of the others are still those asked for.
+
+    - `q`: the pose to hold, coordinates of the mechanism
+    - `kp` [1/s^2] (linearising; else [N/m, N m/rad]): one number, or one per coordinate; `damping_ratio` xi gives
+      Kd = 2 xi sqrt(Kp); or give `kd`
+    - `base`: 'free-flying' (thrusters, wheels and joints act), 'attitude-held' (wheels and joints), 'free-floating'
+      (joints only)
+    - `gravity`: of the world, to be compensated
+
+    Source: space-capture thesis, (4.24) and (4.26).
+    """
+
+    target: Float[Array, " dof"]
+    kp: Float[Array, " dof"]
+    kd: Float[Array, " dof"]
+    gravity: Float[Array, "2"]
+    actuated: tuple[int, ...] = eqx.field(static=True)
+    linearise: bool = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        mechanism: Any,
+        q: Any,
+        kp: Any = 1.0,
+        kd: Any = None,
+        *,
+        damping_ratio: Any = 1.0,
+        base: Any = "free-flying",
+        gravity: Any = 0.0,
+        linearise: bool = True,
+        name: str = "hold",
+    ) -> None:
+        if not isinstance(mechanism, Mechanism):
+            raise errors.CaromError(f"mechanism of '{name}' is a {type(mechanism).__name__}; it must be a Mechanism")
+        errors.name_in(f"base of '{name}'", base, BASES)
+        errors.number(f"'{name}'", "damping_ratio", damping_ratio, least=0.0)
+        self.target = mechanism.to_relative(vector_of(mechanism, "q", q))
+        self.kp = _gains(name, "kp", kp, mechanism.dof)
+        spread = 2.0 * jnp.asarray(damping_ratio, dtype=float) * jnp.sqrt(self.kp)
+        self.kd = spread if kd is None else _gains(name, "kd", kd, mechanism.dof)
+        self.gravity = gravity_vector(gravity)
+        self.actuated, self.linearise, self.name = _actuated(mechanism, base), linearise, name
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return ("hold",)
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return ("actuators",)
+
+    @property
+    def pausable(self) -> bool:
+        return True
+
+    def check(self, mechanism: Mechanism) -> None:
+        if mechanism.dof != self.target.shape[0]:
+            raise errors.CaromError(
+                f"'{self.name}' was built for {self.target.shape[0]} coordinates, the world's mechanism has "
+                f"{mechanism.dof}; build it with the same mechanism"
+            )
+
+    def start(self, scene: Scene) -> Own:
+        return Own(jnp.asarray(0), (), ())
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        return ()
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        return Landing(own.phase, own.memory, own.states)
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        q, v = merge(scene.q), merge(scene.v)
+        efforts = self.efforts(scene.mechanism, q, v)
+        absolute = scene.mechanism.efforts_to_absolute(efforts)
+        for i in range(scene.mechanism.dof):
+            load.add(i, absolute[i])
+        return Flow((), (efforts @ scene.mechanism.to_relative(v),))
+
+    def efforts(
+        self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
+    ) -> Float[Array, " dof"]:
+        """(force on the base in world axes [N] .., torque at every joint [N m] .., 0 for modal coordinates)."""
+        act = np.asarray(self.actuated)
+        off = self.target - mechanism.to_relative(q)
+        push = (self.kp * off - self.kd * mechanism.to_relative(v))[act]
+        if self.linearise:
+            push = _needed(mechanism, q, v, self.gravity, act, push)
+        else:
+            rest = mechanism.to_absolute(self.target)
+            push = push + _terms(mechanism, rest, jnp.zeros_like(v), self.gravity)[1][act]
+        return jnp.zeros(mechanism.dof).at[act].set(push)
+
+
+def _gains(name: str, field: str, gain: Any, dof: int) -> Any:
+    """One gain per coordinate, from one for all or from a list."""
+    if np.ndim(gain) == 0:
+        errors.number(f"'{name}'", field, gain, least=0.0)
+        return jnp.full(dof, jnp.asarray(gain, dtype=float))
+    errors.vector(f"'{name}'", field, gain, dof)
+    return jnp.asarray(gain, dtype=float)
+
+
+def _actuated(mechanism: Mechanism, base: str) -> tuple[int, ...]:
+    """Coordinates with an actuator. A link on a fixed pivot has a motor there; on a free base it is the base's body."""
+    top = mechanism.topology
+    first = [k for k in range(top.links) if top.parents[k] < 0 and top.free[top.trees[k]]]
+    joints = [top.angle_index(k) for k in range(top.links) if k not in first]
+    attitude = [top.angle_index(k) for k in first]
+    places = list(range(top.base_dof))
+    chosen = joints + (attitude if base != "free-floating" else []) + (places if base == "free-flying" else [])
+    if not chosen:
+        raise errors.CaromError(f"base is '{base}' and there is no joint; nothing is actuated; use 'free-flying'")
+    return tuple(sorted(chosen))
+
+
+def _terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[Array, Array]:
+    """Mass matrix and remaining forces in relative coordinates: M p'' + C = u."""
+    explicit = FORMALISMS["explicit"]
+    up = jax.vmap(mechanism.to_absolute)(jnp.eye(mechanism.dof)).T  # absolute = up @ relative
+    rest = explicit.bias(mechanism, q, v) - explicit.gravity(mechanism, q, gravity) - generalized_force(mechanism, q, v)
+    return up.T @ explicit.mass_matrix(mechanism, q) @ up, up.T @ rest
+
+
+def _needed(mechanism: Mechanism, q: Any, v: Any, gravity: Any, act: np.ndarray, asked: Any) -> Any:
+    """Efforts that give the actuated coordinates the accelerations asked for, while the others move freely."""
+    matrix, rest = _terms(mechanism, q, v, gravity)
+    passive = np.asarray([i for i in range(mechanism.dof) if i not in act], dtype=int)
+    need = matrix[np.ix_(act, act)] @ asked + rest[act]
+    if len(passive):
+        across = matrix[np.ix_(passive, act)]
+        moved = linear.solve(matrix[np.ix_(passive, passive)], -(rest[passive] + across @ asked))
+        need = need + across.T @ moved
+    return need
+
+
+def efforts_at(result: Any, control: Any, times: Any) -> np.ndarray:
+    """Efforts of a `HoldPose` at these times of a run: a row per time, forces on the base in world axes first."""
+    if not isinstance(control, HoldPose):
+        raise errors.CaromError(f"control is a {type(control).__name__}; it must be the HoldPose of the run")
+    m = result.world.mechanism
+    states = result.at(np.asarray(times, dtype=float))
+    return np.asarray(jax.jit(jax.vmap(lambda q, v: control.efforts(m, q, v)))(states.q, states.v))
+
+
+def peak_efforts(result: Any, control: Any) -> dict[str, float]:
+    """Largest force [N] on every free base (its magnitude) and largest torque [N m] of every joint during a run."""
+    top = result.world.mechanism.topology
+    values = np.abs(efforts_at(result, control, np.linspace(0.0, float(result.t[-1]), SAMPLES)))
+    out = {}
+    for tree, name in enumerate(top.tree_names):
+        at = top.base_index(tree)
+        if at is not None:
+            out[f"force on {name} [N]"] = float(np.max(np.hypot(values[:, at], values[:, at + 1])))
+    torques = values[:, top.angles]
+    return out | {f"torque on {name} [N m]": float(np.max(torques[:, k])) for k, name in enumerate(top.names)}

@@ -163,8 +163,10 @@ class Contact(AbstractAutomaton):
         if self._dry is None:
             return []
         r = rows_of(self.pair, scene)
-        holds = (own.phase != OPEN) & (self._mode(own.phase) == STICKING)
-        return [Row(holds, r.tangential, r.tangential, r.tangential_drift + STILL * r.touch.sliding)]
+        return [Row(self.holds(own.phase), r.tangential, r.tangential, r.tangential_drift + STILL * r.touch.sliding)]
+
+    def holds(self, phase: Any) -> Any:
+        return (phase != OPEN) & (self._mode(phase) == STICKING)
 
     def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         return self._powers(scene, self.touching(scene), 0.0, forces[0])
@@ -220,7 +222,8 @@ class Contact(AbstractAutomaton):
         if dry is None:
             return ()
         mode = self._mode(own.phase)
-        (held,), _ = scene.reactions(self, own)
+        zero = jnp.zeros_like(k.indentation)
+        held = jax.lax.cond(self.holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
         most = dry.limit * self.normal.force(self._law(own.phase), own.memory, k.indentation, k.rate)
         jolt = jnp.maximum(2.0 * dry.stops_at, 1e3 * SLOW)
         slips = [jnp.maximum(-way * held - most - NO_PULL, way * k.sliding - jolt) for way in (1.0, -1.0)]

@@ -107,6 +107,10 @@ class AbstractAutomaton(eqx.Module):
         """What it holds in its present phase; rows of other phases are there but not active."""
         return []
 
+    def holds(self, phase: Any) -> Any:
+        """Is any of its rows active in this phase? Where none is, reactions are not computed."""
+        return self.row_count > 0
+
     def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         """Powers of its reactions, by channel, to be added to those of `force`."""
         return (0.0,) * len(self.channels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from ..dynamics import explicit, flexible, linear
@@ -56,21 +57,40 @@ def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Mot
 def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> State:
     """d/dt of the whole state in the given phases."""
     motion = free_motion(world, t, y, phases, memory)
-    acceleration, powers = motion.free, list(motion.powers)
+    powers = tuple(jnp.asarray(p, dtype=float) for p in motion.powers)
+    acceleration = motion.free
     if world.row_count:
-        scene = scene_of(world, t, y, phases)
-        each = owns(y, phases, memory)
-        found = react(_rows(world, scene, each), motion.free, _inverse(motion))
-        acceleration = found.acceleration
-        if y.work:
-            powers = _with_shares(world, scene, each, found.forces, powers)
-    work = tuple(jnp.asarray(p, dtype=float) for p in powers) if y.work else ()
-    return State(q=y.v, v=acceleration, extra=motion.rates, work=work)
+        # A branch: most of a run nothing is held.
+        acceleration, powers = jax.lax.cond(
+            any_holding(world, phases),
+            lambda: _held(world, t, y, phases, memory, motion),
+            lambda: (tuple(jnp.asarray(a, dtype=float) for a in motion.free), powers),
+        )
+    return State(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
+
+
+def any_holding(world: World, phases: Any) -> Any:
+    total = jnp.asarray(False)
+    for automaton, phase in zip(world.automata, phases, strict=True):
+        if automaton.row_count:
+            total = total | automaton.holds(phase)
+    return total
+
+
+def _held(world: World, t: Any, y: State, phases: Any, memory: Any, motion: Motion) -> tuple[Any, tuple[Any, ...]]:
+    """Accelerations and powers with the reactions."""
+    scene = scene_of(world, t, y, phases)
+    each = owns(y, phases, memory)
+    found = react(_rows(world, scene, each), motion.free, _inverse(motion))
+    powers = _with_shares(world, scene, each, found.forces, list(motion.powers)) if y.work else motion.powers
+    acceleration = tuple(jnp.asarray(a, dtype=float) for a in found.acceleration)
+    return acceleration, tuple(jnp.asarray(p, dtype=float) for p in powers)
 
 
 def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Scene:
     """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase."""
     scene = scene_of(world, t, y, phases)
+    scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     scene.motion = lambda v: free_motion(world, t, y._replace(v=v), phases, memory)
     each = owns(y, phases, memory)
 

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from ... import errors
@@ -278,6 +279,9 @@ class RigidContacts(AbstractAutomaton):
             out.append(Row(modes[i] == STICKS, row, row, r.drift[n + k] + STILL * r.speed[n + k]))
         return out
 
+    def holds(self, phase: Any) -> Any:
+        return phase != 0  # the phase in which all are open
+
     def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         powers = [jnp.asarray(0.0)] * len(self.channels)
         modes, n = self._modes(own.phase), len(self.contacts)
@@ -331,7 +335,14 @@ class RigidContacts(AbstractAutomaton):
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         modes, n = self._modes(own.phase), len(self.contacts)
-        forces, w = scene.reactions(self, own)
+        size = self.row_count
+        zero = jnp.zeros_like(scene.v[0])
+
+        def held() -> tuple[list[Any], list[list[Any]]]:
+            forces, w = scene.reactions(self, own)
+            return [f + zero for f in forces], [[x + zero for x in row] for row in w]
+
+        forces, w = jax.lax.cond(self.holds(own.phase), held, lambda: ([zero] * size, [[zero] * size] * size))
         strikes = [jnp.where(m == OPEN, -gap, NEVER) for m, gap in zip(modes, self._gaps(scene), strict=True)]
         lifts = [jnp.where(m == OPEN, NEVER, -force - NO_PULL) for m, force in zip(modes, forces[:n], strict=True)]
         slips: tuple[list[Any], ...] = ([], [], [], [])

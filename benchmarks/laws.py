@@ -1,0 +1,452 @@
+"""One impact under every law of the catalogue: a batch of carom on the CPU beside a single run of SciPy.
+
+    .venv/bin/python benchmarks/laws.py [--lanes 10000] [--only hertz lugre] [--solvers tsit5 dopri8] [--json FILE]
+
+A disk is thrown obliquely on a floor, a millimetre above it; every lane has its own speed. Normal laws go with
+SmoothCoulomb, friction laws with Hertz, impulsive laws with Coulomb.
+
+- carom: `carom.batch` at its default tolerances, warm, on all cores, with the solver of the best ratio; compile time
+  stands apart.
+- SciPy: `solve_ivp` with events, the law's formula in plain Python floats, restarted at every change of phase; the
+  fastest of several methods and tolerances whose velocity after the impact is as exact as carom's. Errors are measured
+  against SciPy's tightest run, so that they also say that both compute the same thing.
+
+"ratio" compares what a clock shows, "per core" the processor time of both, which other work on the machine disturbs
+less. A law of the catalogue whose formula is not written out here is listed without SciPy's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "0")  # compile times are of compiling, not of reading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import carom
+from carom.contact import catalogue
+from carom.hybrid.reaction import STILL
+from timing import machine, table
+
+RADIUS, MASS = 0.1, 1.0  # without gravity: the velocity after the impact lasts, and there is one impact only
+HEIGHT, UNTIL = RADIUS + 1e-3, 0.2
+INERTIA = 0.5 * MASS * RADIUS**2
+W_NN, W_TT = 1.0 / MASS, 1.0 / MASS + RADIUS**2 / INERTIA
+PROBES = (0.5, 1.0, 1.5, 2.0)  # speeds at which errors and SciPy's times are measured; lanes lie between
+PROMISE = 100.0
+
+DISK = carom.Mechanism([carom.Disk(radius=RADIUS, mass=MASS)], base=carom.Free())
+FLOOR = carom.Plane(height=0.0)
+
+
+def thrown(speed: Any) -> tuple[Any, Any, Any]:
+    """Velocity and spin: the contact point slides at 0.5 times the speed."""
+    return 0.5 * speed, -speed, 0.0 * speed
+
+
+# -- carom -----------------------------------------------------------------------------------------------------------
+
+
+def world_of(kind: str, law: Any) -> carom.World:
+    if kind == "impact":
+        contact = carom.RigidContact(DISK.tip, FLOOR, law, carom.Coulomb(0.3, 0.4), radius=RADIUS, name="floor")
+        return carom.World(DISK, contacts=carom.RigidContacts(contact), gravity=0.0)
+    normal, friction = (law, carom.SmoothCoulomb(0.3, 0.02)) if kind == "normal" else (carom.Hertz(1e7), law)
+    floor = carom.Contact(DISK.tip, FLOOR, normal, friction, radius=RADIUS, name="floor")
+    return carom.World(DISK, contacts=floor, gravity=0.0)
+
+
+class Ours(NamedTuple):
+    compile: float
+    per_lane: float  # by the clock
+    core: float  # processor time per lane
+    velocity: np.ndarray  # at the probes
+    steps: float
+    solver: str
+
+
+def ours(kind: str, law: Any, lanes: int, solver: str) -> Ours:
+    def make(_: Any) -> carom.World:
+        return world_of(kind, law)
+
+    def run(speeds: Any, until: float = UNTIL) -> Any:
+        x, y, spin = thrown(speeds)
+        start = {"base": (0.0, HEIGHT), "base_velocity": jnp.stack([x, y], axis=1), "rates": spin[:, None]}
+        return jax.block_until_ready(carom.batch(make, speeds, [0.0], **start, until=until, solver=solver))
+
+    # The probes are the first lanes, so that one compilation serves errors and times.
+    speeds = jnp.concatenate([jnp.asarray(PROBES), jnp.linspace(PROBES[0], PROBES[-1], lanes - len(PROBES))])
+    begin = time.perf_counter()
+    run(speeds, 1e-9)  # compiles, and does next to nothing
+    first = time.perf_counter() - begin
+    best, core, ends = shortest(lambda: run(speeds))
+    velocity = np.asarray(ends.v[: len(PROBES)])
+    return Ours(first, best / lanes, core / lanes, velocity, float(jnp.mean(ends.steps)), solver)
+
+
+def shortest(call: Callable[[], Any]) -> tuple[float, float, Any]:
+    """The shorter of two calls, by the clock and in processor time; and what it returns."""
+    times = []
+    for _ in range(2):
+        begin = time.perf_counter(), time.process_time()
+        end = call()
+        times.append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
+    return min(t for t, _ in times), min(t for _, t in times), end
+
+
+# -- laws in plain Python ----------------------------------------------------------------------------------------------
+
+
+class Phase(NamedTuple):
+    """A force F(d, d') until one of the guards rises through zero; behind it the next phase, None when released."""
+
+    force: Callable[[float, float], float]
+    exits: tuple[tuple[Callable[[float, float], float], Callable[[float], Any]], ...]
+
+
+def released(d: float, rate: float) -> float:
+    return -d
+
+
+def one_phase(force: Callable[[float, float], float]) -> Phase:
+    return Phase(force, ((released, lambda d: None),))
+
+
+def power(d: float) -> float:
+    return d * math.sqrt(d) if d > 0.0 else 0.0
+
+
+def family(law: Any) -> Callable[[float], Phase]:
+    stiffness, loss = float(law.stiffness), float(law.loss(law.restitution))
+
+    def meet(speed: float) -> Phase:
+        return one_phase(lambda d, rate: stiffness * power(d) * max(1.0 + loss * rate / speed, 0.0))
+
+    return meet
+
+
+def hertz(law: Any) -> Callable[[float], Phase]:
+    stiffness = float(law.stiffness)
+    return lambda speed: one_phase(lambda d, rate: stiffness * power(d))
+
+
+def hooke(law: Any) -> Callable[[float], Phase]:
+    k, c = float(law.stiffness), float(law.damping)
+    return lambda speed: one_phase(lambda d, rate: max(k * d + c * rate, 0.0))
+
+
+def jackson_green(law: Any) -> Callable[[float], Phase]:
+    modulus, hard, critical, load = (float(x) for x in law._constants())
+    strength, radius = float(law.second.yield_strength), float(law.radius)
+    exponent = 0.14 * math.exp(23.0 * strength / modulus)
+    curve = 4.0 / 3.0 * modulus * math.sqrt(radius)
+
+    def plastic(d: float, rate: float) -> float:
+        d = max(d, 1e-6 * critical)
+        r = d / critical
+        a = math.sqrt(radius * d * (r / 1.9) ** exponent)
+        h = strength * (2.84 - 0.92 * (1.0 - math.cos(math.pi * a / radius)))
+        rest = 4.0 * h / hard * (1.0 - math.exp(-0.04 * r ** (5.0 / 9.0))) * r
+        return load * (math.exp(-0.25 * r ** (5.0 / 12.0)) * r**1.5 + rest)
+
+    def back(deepest: float) -> Phase:
+        left = 1.02 * deepest * (1.0 - ((deepest / critical + 5.9) / 6.9) ** -0.54)
+        wide = (0.75 * plastic(deepest, 0.0) / modulus) ** 2 / (deepest - left) ** 3
+        unloading = 4.0 / 3.0 * modulus * math.sqrt(wide)
+        return Phase(lambda d, rate: unloading * power(d - left), ((lambda d, rate: left - d, lambda d: None),))
+
+    yields = Phase(plastic, ((lambda d, rate: -rate, back),))
+    elastic = Phase(
+        lambda d, rate: curve * power(d),
+        ((released, lambda d: None), (lambda d, rate: d - 1.9 * critical, lambda d: yields)),
+    )
+    return lambda speed: elastic
+
+
+NORMAL = {"hooke": hooke, "hertz": hertz, "jackson-green": jackson_green}
+
+
+def normal_of(law: Any) -> Callable[[float], Phase] | None:
+    if isinstance(law, carom.contact.AbstractHuntCrossley):
+        return family(law)
+    return NORMAL[law.card.name](law) if law.card.name in NORMAL else None
+
+
+class Friction(NamedTuple):
+    """Force and rate of the bristle from (z, F_n, v, mode); dry laws have modes: +-1 sliding, 0 sticking."""
+
+    force: Callable[[float, float, float, float], tuple[float, float]]
+    dry: bool = False
+    stops_at: float = 0.0
+    limit: float = 0.0
+
+
+def smooth(formula: Callable[[float], float]) -> Friction:
+    """F_t = -F_n formula(v)."""
+    return Friction(lambda z, n, v, mode: (-n * formula(v), 0.0))
+
+
+def dry(law: Any, coefficient: Callable[[float], float], drag: float = 0.0) -> Friction:
+    def force(z: float, n: float, v: float, mode: float) -> tuple[float, float]:
+        if mode == 0.0:
+            return -STILL * v / W_TT, 0.0  # nothing else drives a disk's contact point: this is what holds it
+        return -mode * coefficient(abs(v)) * n - drag * v, 0.0
+
+    return Friction(force, True, max(float(law.stops_at), 0.0), float(law.limit))
+
+
+def sign(v: float) -> float:
+    return math.copysign(1.0, v) if v else 0.0
+
+
+def falling(law: Any) -> Callable[[float], float]:
+    mu, more, speed = float(law.mu), float(law.static) - float(law.mu), float(law.speed)
+    return lambda v: mu + more * math.exp(-((v / speed) ** 2))
+
+
+def ambrosio(law: Any) -> Friction:
+    mu, slow, fast = float(law.mu), float(law.slow), float(law.fast)
+    return smooth(lambda v: mu * min(max((abs(v) - slow) / (fast - slow), 0.0), 1.0) * sign(v))
+
+
+def bengisu_akay(law: Any) -> Friction:
+    mu, static, speed, fall = (float(x) for x in (law.mu, law.static, law.speed, law.fall))
+
+    def formula(v: float) -> float:
+        a = abs(v)
+        if a < speed:
+            return static * (1.0 - (a / speed - 1.0) ** 2) * sign(v)
+        return (mu + (static - mu) * math.exp(-fall * (a - speed))) * sign(v)
+
+    return smooth(formula)
+
+
+def smooth_coulomb(law: Any) -> Friction:
+    mu, speed = float(law.mu), float(law.speed)
+    return smooth(lambda v: mu * math.tanh(v / speed))
+
+
+def dahl(law: Any) -> Friction:
+    mu, s = float(law.mu), float(law.stiffness)
+    return Friction(lambda z, n, v, mode: (-n * s * z, v - abs(v) * s * z / mu))
+
+
+def lugre(law: Any) -> Friction:
+    steady, s, damping, fade, viscous = (
+        falling(law),
+        *(float(x) for x in (law.stiffness, law.damping, law._fade, law.viscous)),
+    )
+
+    def force(z: float, n: float, v: float, mode: float) -> tuple[float, float]:
+        rate = v - s * abs(v) * z / steady(v)
+        return -n * (s * z + damping * math.exp(-((v / fade) ** 2)) * rate + viscous * v), rate
+
+    return Friction(force)
+
+
+FRICTION: dict[str, Callable[[Any], Friction]] = {
+    "none": lambda law: smooth(lambda v: 0.0),
+    "coulomb": lambda law: dry(law, lambda v: float(law.mu), float(law.drag)),
+    "karnopp": lambda law: dry(law, lambda v: float(law.mu)),
+    "stribeck": lambda law: dry(law, falling(law), float(law.drag)),
+    "smooth-coulomb": smooth_coulomb,
+    "ambrosio": ambrosio,
+    "bengisu-akay": bengisu_akay,
+    "dahl": dahl,
+    "lugre": lugre,
+}
+
+# -- SciPy -------------------------------------------------------------------------------------------------------------
+
+
+def until(flow: Any, t: float, y: Any, guards: list[Any], method: str, rtol: float) -> tuple[float, Any, int]:
+    """Integrate until a guard rises through zero: instant, state, and which guard."""
+    events = []
+    for guard in guards:
+        event = lambda t, y, guard=guard: guard(y)  # noqa: E731
+        event.terminal, event.direction = True, 1.0  # type: ignore[attr-defined]
+        events.append(event)
+    done = solve_ivp(flow, (t, t + 1.0), y, method=method, rtol=rtol, atol=1e-2 * rtol, events=events)
+    fired = [k for k, times in enumerate(done.t_events) if len(times)]
+    return float(done.t[-1]), done.y[:, -1], fired[0]
+
+
+def flight(speed: float, method: str, rtol: float) -> tuple[float, Any]:
+    x, y, spin = thrown(speed)
+    start = [0.0, HEIGHT, 0.0, x, y, spin, 0.0]
+    fall = lambda t, y: (y[3], y[4], y[5], 0.0, 0.0, 0.0, 0.0)  # noqa: E731
+    t, state, _ = until(fall, 0.0, start, [lambda y: RADIUS - y[1]], method, rtol)
+    return t, state
+
+
+def scipy_run(meet: Callable[[float], Phase], friction: Friction, speed: float, method: str, rtol: float) -> Any:
+    """Velocities after the impact: flight, then the phases of the blow."""
+    t, y = flight(speed, method, rtol)
+    phase: Phase | None = meet(-y[4])
+    mode = sign(y[3] + RADIUS * y[5]) if friction.dry else 0.0
+    armed = True
+    while phase is not None:
+        push, rub, way = phase.force, friction.force, mode
+
+        def flow(t: float, y: Any) -> tuple[float, ...]:
+            _, high, _, vx, vy, spin, z = y.tolist()
+            n = push(RADIUS - high, -vy)  # noqa: B023
+            f, rate = rub(z, n, vx + RADIUS * spin, way)  # noqa: B023
+            return vx, vy, spin, f / MASS, n / MASS, RADIUS * f / INERTIA, rate
+
+        guards = [lambda y, g=g: g(RADIUS - y[1], -y[4]) for g, _ in phase.exits]
+        if friction.dry and way != 0.0 and armed:
+            guards.append(lambda y: friction.stops_at - way * (y[3] + RADIUS * y[5]))  # noqa: B023
+        elif friction.dry and way == 0.0:
+            most = lambda y: friction.limit * push(RADIUS - y[1], -y[4])  # noqa: B023, E731
+            guards.append(lambda y: STILL / W_TT * abs(y[3] + RADIUS * y[5]) - most(y) - 1e-9)  # noqa: B023
+        t, y, which = until(flow, t, y, guards, method, rtol)
+        if which < len(phase.exits):
+            phase = phase.exits[which][1](RADIUS - y[1])
+        elif way != 0.0:
+            mode = 0.0
+        else:  # it slips again on what is left of its speed, until the end
+            mode, armed = sign(y[3] + RADIUS * y[5]), False
+    return y[3:6]
+
+
+def blow(law: Any, speed: float, method: str, rtol: float) -> Any:
+    """Impulsive laws: there is nothing to integrate but the flight; the blow of a disk is a formula."""
+    _, y = flight(speed, method, rtol)
+    slides, e = y[3] + RADIUS * y[5], float(law.asked)
+    p = -(1.0 + e) * y[4] / W_NN
+    q = -sign(slides) * min(0.3 * p, abs(slides) / W_TT)
+    return np.array([y[3] + q / MASS, -e * y[4], y[5] + RADIUS * q / INERTIA])
+
+
+METHODS = ("LSODA", "DOP853", "RK45")
+TOLERANCES = tuple(10.0**-k for k in range(4, 12))
+
+
+class Theirs(NamedTuple):
+    seconds: float
+    core: float
+    name: str
+    error: float
+
+
+def timed(run: Callable[[float, str, float], Any], method: str, rtol: float) -> tuple[float, float, np.ndarray]:
+    """Mean time of a run over the probes, by the clock and in processor time."""
+    each = [shortest(lambda speed=speed: run(speed, method, rtol)) for speed in PROBES]  # type: ignore[misc]
+    seconds, core, ends = zip(*each, strict=True)
+    return float(np.mean(seconds)), float(np.mean(core)), np.array(ends)
+
+
+def theirs(run: Callable[[float, str, float], Any], exact: np.ndarray) -> list[Theirs]:
+    """Every method at every tolerance."""
+    found = []
+    for method in METHODS:
+        for rtol in TOLERANCES:
+            try:
+                seconds, core, ends = timed(run, method, rtol)
+            except (OverflowError, ValueError, IndexError):  # a trial step far outside, at a loose tolerance
+                continue
+            found.append(Theirs(seconds, core, f"{method} {rtol:.0e}", float(np.max(np.abs(ends - exact)))))
+    return found
+
+
+def fastest(found: list[Theirs], error: float) -> Theirs:
+    """Of those that are as exact."""
+    equal = [one for one in found if one.error <= max(error, 1e-12)]
+    return min(equal) if equal else Theirs(*[float("nan")] * 2, "none as exact", float("nan"))
+
+
+def runner(kind: str, law: Any) -> Callable[[float, str, float], Any] | None:
+    """SciPy's run of a law as a function of speed, method and tolerance; None where its formula is not here."""
+    if kind == "impact":
+        return lambda speed, method, rtol: blow(law, speed, method, rtol)
+    partners = (law, carom.SmoothCoulomb(0.3, 0.02)) if kind == "normal" else (carom.Hertz(1e7), law)
+    meet, friction = normal_of(partners[0]), FRICTION.get(partners[1].card.name)
+    if meet is None or friction is None:
+        return None
+    rub = friction(partners[1])
+    return lambda speed, method, rtol: scipy_run(meet, rub, speed, method, rtol)
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lanes", type=int, default=10_000)
+    parser.add_argument("--only", nargs="*", help="names of laws")
+    parser.add_argument("--solvers", nargs="*", default=["tsit5", "dopri8", "rodas5p"])
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    print(machine(["jax", "jaxlib", "scipy", "numpy"]), flush=True)
+    rows, report = [], {}
+    for kind, entries in catalogue.kinds().items():
+        for entry in entries:
+            name = entry.card.name
+            if args.only and name not in args.only:
+                continue
+            law = entry.example()
+            run = runner(kind, law)
+            mine = [ours(kind, law, args.lanes, solver) for solver in args.solvers]
+            if run is None:
+                rows += [
+                    (kind, name, m.solver, f"{m.compile:.1f}", f"{1e6 * m.per_lane:.1f}", *["-"] * 7) for m in mine
+                ]
+                continue
+            exact = np.array([run(speed, "DOP853", 1e-13) for speed in PROBES])
+            found = theirs(run, exact)
+            errors = [float(np.max(np.abs(m.velocity - exact))) for m in mine]
+            pairs = [(m, error, fastest(found, error)) for m, error in zip(mine, errors, strict=True)]
+            mine, error, best = max(pairs, key=lambda p: p[2].seconds / p[0].per_lane)
+            ratio = best.seconds / mine.per_lane
+            verdict = "yes" if ratio >= PROMISE else "no"
+            rows.append(
+                (
+                    kind,
+                    name,
+                    mine.solver,
+                    f"{mine.compile:.1f}",
+                    f"{mine.steps:.0f}",
+                    f"{1e6 * mine.per_lane:.1f}",
+                    f"{error:.0e}",
+                    f"{1e3 * best.seconds:.1f}",
+                    best.name,
+                    f"{ratio:.0f}",
+                    f"{best.core / mine.core:.0f}",
+                    verdict,
+                )
+            )
+            report[name] = {"carom": mine._replace(velocity=None)._asdict(), "scipy": best._asdict(), "error": error}
+            print("  ".join(rows[-1]), f"load {os.getloadavg()[0]:.1f}", flush=True)
+    head = (
+        "kind",
+        "law",
+        "solver",
+        "compile s",
+        "steps",
+        "us/lane",
+        "error m/s",
+        "SciPy ms",
+        "method",
+        "ratio",
+        "per core",
+        ">= 100",
+    )
+    print(f"\n{args.lanes} lanes; SciPy: one run, at the same error of the velocity after the impact")
+    print(table(head, rows))
+    if args.json:
+        args.json.write_text(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main()

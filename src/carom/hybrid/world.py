@@ -16,7 +16,7 @@ from ..mechanism import Mechanism, walk
 from .automaton import AbstractAutomaton, Own
 from .scene import Scene, State
 
-HEAVY = 12.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
+HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
 
 
 class World(eqx.Module):

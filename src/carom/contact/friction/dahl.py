@@ -14,7 +14,8 @@ from .law import AbstractFriction
 class Dahl(AbstractFriction):
     """F_t = -F_n s z, with the deflection z of a bristle: z' = v - |v| s z / mu.
 
-    Stiffness is per unit of normal force, so that friction vanishes with it.
+    Stiffness is per unit of normal force, so that friction vanishes with it. The state is s z, the ratio of friction to
+    normal force, which is of order one; z itself is micrometres, below what tolerances are set for.
 
     - `mu` >= 0, `stiffness` s [1/m] > 0
     """
@@ -36,12 +37,12 @@ class Dahl(AbstractFriction):
 
     @property
     def states(self) -> tuple[str, ...]:
-        return ("deflection",)
+        return ("force ratio",)
 
     def force(self, normal: Any, sliding: Any) -> Any:
         return -self.mu * normal * jnp.sign(sliding)
 
     def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
-        (z,) = states
-        rate = sliding - jnp.abs(sliding) * self.stiffness * z / self.mu
-        return -normal * self.stiffness * z, (rate,)
+        (ratio,) = states
+        rate = sliding - jnp.abs(sliding) * ratio / self.mu
+        return -normal * ratio, (self.stiffness * rate,)

@@ -16,8 +16,9 @@ from .law import AbstractFriction
 class LuGre(AbstractFriction):
     """F_t = -F_n (s0 z + s1 z' + s2 v), z' = v - s0 |v| z / g(v), g(v) = mu + (mu_s - mu) exp(-(v/v_s)^2).
 
-    All coefficients are per unit of normal force, so that friction vanishes with it. The bristle's damping fades with
-    speed, s1 exp(-(v/v_d)^2), because a constant one can supply energy (Barahona and Canudas de Wit).
+    All coefficients are per unit of normal force, so that friction vanishes with it; the state is s0 z. The bristle's
+    damping fades with speed, s1 exp(-(v/v_d)^2), because a constant one can supply energy (Barahona and Canudas de
+    Wit).
 
     - `mu` > 0, `static` mu_s >= mu, `speed` v_s [m/s] > 0
     - `stiffness` s0 [1/m] > 0, `damping` s1 [s/m] >= 0 (by default none), `fade` v_d [m/s] > 0, `viscous` s2 [s/m] >= 0
@@ -82,7 +83,7 @@ class LuGre(AbstractFriction):
 
     @property
     def states(self) -> tuple[str, ...]:
-        return ("deflection",)
+        return ("force ratio",)
 
     def _steady(self, sliding: Any) -> Any:
         return self.mu + (self.static - self.mu) * jnp.exp(-((sliding / self.speed) ** 2))
@@ -91,7 +92,7 @@ class LuGre(AbstractFriction):
         return -normal * (self._steady(sliding) * jnp.sign(sliding) + self.viscous * sliding)
 
     def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
-        (z,) = states
-        rate = sliding - self.stiffness * jnp.abs(sliding) * z / self._steady(sliding)
+        (ratio,) = states
+        rate = sliding - jnp.abs(sliding) * ratio / self._steady(sliding)
         bristle = self.damping * jnp.exp(-((sliding / self._fade) ** 2)) * rate
-        return -normal * (self.stiffness * z + bristle + self.viscous * sliding), (rate,)
+        return -normal * (ratio + bristle + self.viscous * sliding), (self.stiffness * rate,)

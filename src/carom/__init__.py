@@ -23,13 +23,13 @@ from . import beam as beam
 from . import contact as contact
 from . import control as control
 from . import dynamics as dynamics
+from . import study as study
 from .capture import AfterCapture as AfterCapture
 from .capture import Capture as Capture
 from .capture import HoldPose as HoldPose
 from .capture import after_capture as after_capture
 from .capture import capture as capture
 from .capture import capture_by_pseudo_inverse as capture_by_pseudo_inverse
-from . import study as study
 from .contact import Ambrosio as Ambrosio
 from .contact import BengisuAkay as BengisuAkay
 from .contact import CarvalhoMartins as CarvalhoMartins
@@ -101,6 +101,8 @@ from .study import batch as batch
 from .study import bifurcation as bifurcation
 from .study import final_state as final_state
 from .study import find_orbit as find_orbit
+from .study import fit as fit
 from .study import poincare as poincare
+from .study import states_at as states_at
 
 __version__ = "0.1.0"

@@ -49,9 +49,7 @@ def test_turning_points_of_a_pendulum_come_half_a_period_apart() -> None:
 
 
 def test_a_bifurcation_diagram_holds_the_last_returns() -> None:
-    diagram = carom.bifurcation(
-        make_world, [0.1, 0.2], ("tip", "touch"), [60.0, 45.0], degrees=True, until=2.0, keep=2
-    )
+    diagram = carom.bifurcation(make_world, [0.1, 0.2], ("tip", "touch"), [60.0, 45.0], degrees=True, until=2.0, keep=2)
     assert [len(column.t) for column in diagram] == [2, 2]
     assert not np.allclose(diagram[0].q, diagram[1].q)
 

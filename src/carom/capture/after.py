@@ -21,8 +21,8 @@ from .rows import turning_row
 class AfterCapture(eqx.Module):
     """One mechanism instead of two, with its coordinates and velocities.
 
-        after = carom.after_capture(carom.capture(...))
-        carom.simulate(carom.World(after.mechanism, gravity=0.0), **after.start, until=10.0)
+    after = carom.after_capture(carom.capture(...))
+    carom.simulate(carom.World(after.mechanism, gravity=0.0), **after.start, until=10.0)
     """
 
     mechanism: Mechanism

@@ -12,12 +12,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..dynamics import FORMALISMS, generalized_force, gravity_vector, linear, vector_of
+from ..dynamics import FORMALISMS, explicit, generalized_force, gravity_vector, linear, vector_of
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.scene import Load, Scene, merge
-from ..mechanism import Mechanism
+from ..mechanism import Mechanism, walk
+from .blow import BASES
 
-BASES = ("free-flying", "attitude-held", "free-floating")
 SAMPLES = 2001  # instants looked at for peak efforts
 
 
@@ -111,9 +111,7 @@ class HoldPose(AbstractAutomaton):
             load.add(i, absolute[i])
         return Flow((), (efforts @ scene.mechanism.to_relative(v),))
 
-    def efforts(
-        self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
-    ) -> Float[Array, " dof"]:
+    def efforts(self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """(force on the base in world axes [N] .., torque at every joint [N m] .., 0 for modal coordinates)."""
         act = np.asarray(self.actuated)
         off = self.target - mechanism.to_relative(q)
@@ -150,10 +148,33 @@ def _actuated(mechanism: Mechanism, base: str) -> tuple[int, ...]:
 
 def _terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[Array, Array]:
     """Mass matrix and remaining forces in relative coordinates: M p'' + C = u."""
-    explicit = FORMALISMS["explicit"]
-    up = jax.vmap(mechanism.to_absolute)(jnp.eye(mechanism.dof)).T  # absolute = up @ relative
-    rest = explicit.bias(mechanism, q, v) - explicit.gravity(mechanism, q, gravity) - generalized_force(mechanism, q, v)
-    return up.T @ explicit.mass_matrix(mechanism, q) @ up, up.T @ rest
+    if walk.small(mechanism.topology):  # all at once: this stands in every right-hand side of the integration
+        lower, bias, weight = explicit.terms(mechanism, q, v, gravity)
+        size = range(mechanism.dof)
+        matrix = jnp.stack([_stack([lower[max(i, j)][min(i, j)] for j in size]) for i in size])
+        rest = _stack([b - w for b, w in zip(bias, weight, strict=True)])
+    else:
+        formalism = FORMALISMS["explicit"]
+        matrix = formalism.mass_matrix(mechanism, q)
+        rest = formalism.bias(mechanism, q, v) - formalism.gravity(mechanism, q, gravity)
+    up = _to_absolute(mechanism)
+    return up.T @ matrix @ up, up.T @ (rest - generalized_force(mechanism, q, v))
+
+
+def _stack(values: Sequence[Any]) -> Array:
+    return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
+
+
+def _to_absolute(mechanism: Mechanism) -> Any:
+    """The constant map from relative to absolute coordinates; numbers, unless slopes of sections enter."""
+    top = mechanism.topology
+    if top.elastic:
+        return jax.vmap(mechanism.to_absolute)(jnp.eye(top.dof)).T
+    out = np.eye(top.dof)
+    for k in range(top.links):
+        for i, _ in top.paths[k]:
+            out[top.angle_index(k), top.angle_index(i)] = 1.0
+    return out
 
 
 def _needed(mechanism: Mechanism, q: Any, v: Any, gravity: Any, act: np.ndarray, asked: Any) -> Any:

@@ -140,11 +140,11 @@ def comparison(captures: Mapping[str, Capture]) -> str:
     columns = {"before": _column(first, first.before, False)}
     columns |= {name: _column(c, c.after, True) for name, c in captures.items()}
     width = max(13, *(len(name) + 1 for name in columns))
-    lines = [f"  {'quantity':34} {'unit':9}" + "".join(f"{name:>{width}}" for name in columns)]
+    lines = [f"  {'quantity':34} {'unit':11}" + "".join(f"{name:>{width}}" for name in columns)]
     for label, unit in _labels(first):
         cells = [columns[name].get(label) for name in columns]
-        if not all(cell in (None, 0.0) for cell in cells) or label not in QUIET:
-            lines.append(f"  {label:34} {unit:9}" + "".join(f"{_cell(cell):>{width}}" for cell in cells))
+        if label not in QUIET or any(_cell(cell) not in ("", "0") for cell in cells):
+            lines.append(f"  {label:34} {unit:11}" + "".join(f"{_cell(cell):>{width}}" for cell in cells))
     return "\n".join(lines)
 
 

@@ -129,7 +129,7 @@ class ContactInverse(eqx.Module):
         given = _senses_of(self, senses)
         errors.number("motion", "t", t)
         chosen = formalism_of(formalism, self.mechanism.topology.links)
-        out = _solve(chosen, self, *state, jnp.asarray(t, dtype=float), given)
+        out = _solve(chosen, self, state, jnp.asarray(t, dtype=float), given)
         return _checked(self, state, given, out) if throw else out
 
     def efforts(self, q: Any, v: Any, a: Any, senses: Any, t: Any, chosen: Any = None) -> ContactEfforts:
@@ -198,7 +198,7 @@ class ContactInverse(eqx.Module):
         arm = jnp.max(jnp.stack(arms), axis=0)
         arm = jnp.where(idle < nb, 1.0, jnp.where(arm > 0.0, arm, 1.0))
         length = [jnp.sqrt(1.0 + ratio**2) for ratio in self._coefficients(slips, sliding)[0]]
-        length += [1.0] * len(self.sticking)
+        length += [jnp.ones(())] * len(self.sticking)
         scaled = jax.lax.stop_gradient(small / arm[:, None] / _stack(length)[None, :])
         if len(idle) == 1:
             return jnp.abs(scaled[0, 0]), jnp.asarray(0)
@@ -247,8 +247,8 @@ class ContactInverse(eqx.Module):
         state = tuple(vector_of(m, name, x) for name, x in given)
         errors.number("motion", "t", t)
         links = self.passive if follow is None else tuple(m.topology.link(n) for n in _names("follow", follow))
-        _refuse_follow(self, links)
-        out, gap, leverage = _close(self, links, relative, *state, jnp.asarray(t, dtype=float))
+        refuse_follow(self, links)
+        out, gap, leverage = _close(self, links, relative, state, jnp.asarray(t, dtype=float))
         if not throw:
             return out
         who, tips = _listed(m.topology.names[k] for k in links), _listed(c.name for c in self._sliding)
@@ -310,12 +310,14 @@ class ContactInverse(eqx.Module):
 
 
 @eqx.filter_jit
-def _solve(chosen: Any, problem: ContactInverse, q: Any, v: Any, a: Any, t: Any, senses: Any) -> ContactEfforts:
+def _solve(chosen: Any, problem: ContactInverse, state: Any, t: Any, senses: Any) -> ContactEfforts:
+    q, v, a = state
     return problem.efforts(q, v, a, senses, t, chosen)
 
 
 @eqx.filter_jit
-def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, q: Any, v: Any, a: Any, t: Any) -> Any:
+def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: Any, t: Any) -> Any:
+    q, v, a = state
     return problem.closed(links, relative, q, v, a, t)
 
 
@@ -445,7 +447,7 @@ def _refuse_count(problem: ContactInverse) -> None:
         raise errors.CaromError(f"{counted}, so that torques and reactions could work against each other; {cure}")
 
 
-def _refuse_follow(problem: ContactInverse, links: tuple[int, ...]) -> None:
+def refuse_follow(problem: ContactInverse, links: tuple[int, ...]) -> None:
     count, names = len(problem._sliding), [problem.mechanism.topology.names[k] for k in links]
     if len(links) != count or count == 0:
         raise errors.CaromError(
@@ -476,7 +478,7 @@ def _senses_of(problem: ContactInverse, senses: Any) -> Any:
     return jnp.asarray(values, dtype=float)
 
 
-def _checked(problem: ContactInverse, state: tuple[Any, Any, Any], senses: Any, out: ContactEfforts) -> ContactEfforts:
+def _checked(problem: ContactInverse, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
     q, v, a = state
     out = _kept(problem, v, a, out)
     out = _sensible(problem, senses, out)
@@ -529,8 +531,9 @@ def _regular(problem: ContactInverse, q: Any, out: ContactEfforts) -> ContactEff
 
     def message() -> str:
         return (
-            f"{labels[int(out.weakest)]} has no torque and the reactions cannot move it in the posture q = {np.asarray(q).tolist()}: with "
-            f"friction their line passes through it (leverage {float(out.leverage):.1e} of 1); {cure}"
+            f"{labels[int(out.weakest)]} has no torque and the reactions cannot move it in the posture "
+            f"q = {np.asarray(q).tolist()}: with friction their line passes through it (leverage "
+            f"{float(out.leverage):.1e} of 1); {cure}"
         )
 
     static = f"the reactions cannot move {', '.join(labels)}, which have no torque, in this posture; {cure}"

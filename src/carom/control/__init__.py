@@ -11,6 +11,7 @@ from .switch import AtTime as AtTime
 from .switch import OnStrike as OnStrike
 from .trajectory import AbstractTrajectory as AbstractTrajectory
 from .trajectory import Cubic as Cubic
+from .trajectory import Fitted as Fitted
 from .trajectory import Hold as Hold
 from .trajectory import MinimumJerk as MinimumJerk
 from .trajectory import Motion as Motion

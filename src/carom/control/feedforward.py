@@ -78,6 +78,7 @@ class FeedForward(AbstractActuator):
     relative: bool = eqx.field(static=True)
     links: int = eqx.field(static=True)
     offset: int = eqx.field(static=True)  # where the angles stand in the reference
+    shared: bool = eqx.field(static=True)  # the reference has the knots of the plan
     name: str = eqx.field(static=True)
 
     def __init__(
@@ -95,6 +96,7 @@ class FeedForward(AbstractActuator):
         n = self.links = mechanism.topology.links
         self.plan = _plan_of(name, torques, n)
         self.reference, self.offset = _reference_of(name, reference, mechanism, kp is not None or kd is not None)
+        self.shared = self.reference is None or _equal(self.plan.knots, self.reference.knots)
         found = gains(name, n, kp=kp, kd=kd, limit=limit)
         for field, value in found.items():
             _refuse_negative(name, field, value)
@@ -105,7 +107,7 @@ class FeedForward(AbstractActuator):
     @property
     def _knots(self) -> Any:
         """Of the plan; those of the reference count as well if it is another motion."""
-        if self.reference is None:
+        if self.shared or self.reference is None:
             return self.plan.knots
         return jnp.concatenate([self.plan.knots, self.reference.knots[1:]])
 
@@ -124,7 +126,7 @@ class FeedForward(AbstractActuator):
     @property
     def memory(self) -> tuple[str, ...]:
         """Pieces in force: only a jump changes them, so that no step sees two."""
-        return ("piece",) if self.reference is None else ("piece", "reference piece")
+        return ("piece",) if self.shared else ("piece", "reference piece")
 
     @property
     def clocked(self) -> bool:
@@ -135,7 +137,7 @@ class FeedForward(AbstractActuator):
         asked = [planned[k] for k in range(self.links)]
         if self.reference is None:
             return asked
-        return self._corrected(scene, self.reference.piece(own.memory[1].astype(int), scene.t), asked)
+        return self._corrected(scene, self.reference.piece(own.memory[-1].astype(int), scene.t), asked)
 
     def _corrected(self, scene: Scene, wanted: Any, asked: list[Any]) -> list[Any]:
         angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
@@ -203,6 +205,11 @@ def _reference_of(
             f"{top.dof} coordinates"
         )
     return reference, top.base_dof if reference.size == top.dof else 0
+
+
+def _equal(one: Any, two: Any) -> bool:
+    known = errors.known(one), errors.known(two)
+    return known[0] is not None and known[1] is not None and np.array_equal(known[0], known[1])
 
 
 def _refuse_negative(name: str, field: str, gain: Any) -> None:

@@ -6,8 +6,9 @@
        |___/                           MinimumJerk       the quintic from rest to rest
      0 +---|------|---- t              Waypoints         through points, acceleration continuous
        knots[0]  knots[-1]             Hold, Sequence    stand still; one after the other
+                                       Fitted            any function of time
 
-All of them are polynomials between *knots*, the instants at which an acceleration (or a higher derivative) may jump. An
+All of them are smooth between *knots*, the instants at which an acceleration (or a higher derivative) may jump. An
 integrator must not step across a jump, so a piece can be asked for by its number: `piece(i, t)` is the formula of piece
 i, continued beyond its ends. Before its first and after its last knot a motion stands still.
 """
@@ -19,6 +20,7 @@ import itertools
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -76,8 +78,17 @@ class AbstractTrajectory(eqx.Module):
         return jnp.where(t > knots[count], count, i)
 
     def at(self, t: Any) -> Motion:
-        """Position, velocity and acceleration at t [s]. For many instants: `jax.vmap(trajectory.at)(times)`."""
+        """Position, velocity and acceleration at t [s]."""
         return self.piece(self.index(t), jnp.asarray(t, dtype=float))
+
+    def over(self, times: Any) -> Motion:
+        """The same at many instants, as arrays over them; compiled."""
+        return _over(self, jnp.asarray(times, dtype=float))
+
+
+@eqx.filter_jit
+def _over(trajectory: AbstractTrajectory, times: Any) -> Motion:
+    return jax.vmap(trajectory.at)(times)
 
 
 class Polynomials(AbstractTrajectory):
@@ -103,6 +114,57 @@ class Polynomials(AbstractTrajectory):
             v = v * s + q
             q = q * s + c[k]
         return Motion(q, v, a)
+
+
+class Fitted(AbstractTrajectory):
+    """Any motion, smooth between its knots, as Chebyshev series: quick where its formula is long.
+
+    - `function`: (i, t) -> vector, of piece i at t, written with jax.numpy
+    - `knots` [s]: rising from 0
+    - `parts` of equal length into which every piece is cut, with a series each; `nodes`: how many values of every part
+      are taken, exponentially more exact with each
+    - `tolerance`: share of the largest value that the last coefficients may have left over
+    """
+
+    bounds: Any  # (pieces + 1,)
+    # of value, velocity and acceleration, in the time of a part scaled to [-1, 1]: (pieces, parts, nodes, size) each
+    series: tuple[Any, Any, Any]
+
+    def __init__(self, function: Any, knots: Any, nodes: int = 16, parts: int = 8, tolerance: float = 1e-9) -> None:
+        if not callable(function):
+            raise errors.CaromError(
+                f"function of Fitted is a {type(function).__name__}; it must be a function (i, t) -> vector"
+            )
+        if not isinstance(nodes, int) or nodes < 4:
+            raise errors.CaromError(f"nodes of Fitted is {nodes!r}; it must be a whole number of at least 4")
+        if not isinstance(parts, int) or parts < 1:
+            raise errors.CaromError(f"parts of Fitted is {parts!r}; it must be a whole number of at least 1")
+        _length("Fitted", "knots", knots)
+        _refuse_times("knots of Fitted", errors.known(knots))
+        self.bounds = jnp.asarray(knots, dtype=float)
+        grid = np.cos(np.pi * (np.arange(nodes) + 0.5) / nodes)
+        within = (np.arange(parts)[:, None] + 0.5 * (1.0 + grid)) / parts  # shares of a piece
+        values = jnp.einsum("jk,pqkn->pqjn", _to_series(nodes), _on_grid(function, self.bounds, jnp.asarray(within)))
+        _refuse_rough(values, tolerance)
+        slope = jnp.asarray(_slope_of_series(nodes))
+        first = jnp.einsum("jk,pqkn->pqjn", slope, values)
+        self.series = (values, first, jnp.einsum("jk,pqkn->pqjn", slope, first))
+
+    @property
+    def knots(self) -> Any:
+        return self.bounds
+
+    @property
+    def size(self) -> int:
+        return int(self.series[0].shape[3])
+
+    def smooth(self, i: Any, t: Any) -> Motion:
+        parts = self.series[0].shape[1]
+        half = 0.5 * (self.bounds[i + 1] - self.bounds[i]) / parts
+        along = (t - self.bounds[i]) / half
+        part = jnp.clip(jnp.floor(0.5 * along), 0, parts - 1)
+        q, v, a = (_clenshaw(c[i, part.astype(int)], along - 2.0 * part - 1.0) for c in self.series)
+        return Motion(q, v / half, a / half**2)
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------------
@@ -250,6 +312,43 @@ def _speeds(h: Any, via: Any, v0: Any, v1: Any) -> Any:
     return jnp.linalg.solve(matrix, right)
 
 
+def _on_grid(function: Any, bounds: Any, within: Any) -> Any:
+    """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
+
+    def one(i: Any, share: Any) -> Any:
+        value = jnp.asarray(function(i, bounds[i] + share * (bounds[i + 1] - bounds[i])), dtype=float)
+        if value.ndim != 1:
+            raise errors.CaromError(f"function of Fitted returns shape {value.shape}; it must be a vector")
+        return value
+
+    pieces = jnp.arange(bounds.shape[0] - 1)
+    return jax.vmap(lambda i: jax.vmap(jax.vmap(lambda x: one(i, x)))(within))(pieces)
+
+
+def _to_series(nodes: int) -> np.ndarray:
+    """Chebyshev coefficients from values at the nodes: a discrete cosine transform."""
+    j, k = np.arange(nodes)[:, None], np.arange(nodes)[None, :]
+    matrix = 2.0 / nodes * np.cos(j * np.pi * (k + 0.5) / nodes)
+    matrix[0] *= 0.5
+    return matrix
+
+
+def _slope_of_series(nodes: int) -> np.ndarray:
+    """Coefficients of the derivative from those of a series: c'_j = 2 / (1 + [j = 0]) sum_{k = j+1, j+3, ..} k c_k."""
+    j, k = np.arange(nodes)[:, None], np.arange(nodes)[None, :]
+    matrix = np.where((k > j) & ((k - j) % 2 == 1), 2.0 * k, 0.0)
+    matrix[0] *= 0.5
+    return matrix
+
+
+def _clenshaw(series: Any, x: Any) -> Any:
+    """Sum of a Chebyshev series."""
+    one = two = jnp.zeros_like(series[0])
+    for k in reversed(range(1, series.shape[0])):
+        one, two = series[k] + 2.0 * x * one - two, one
+    return series[0] + x * one - two
+
+
 # -- refusals ------------------------------------------------------------------------------------------------------
 
 
@@ -334,23 +433,38 @@ def _via(times: Any, points: Any) -> tuple[Any, Any]:
     size = _length("Waypoints", "points[0]", points[0])
     for i in range(1, count):
         errors.vector("Waypoints", f"points[{i}]", points[i], size)
-    _refuse_times(errors.known(times))
+    _refuse_times("times of Waypoints", errors.known(times))
     return jnp.asarray(times, dtype=float), jnp.stack([jnp.asarray(p, dtype=float) for p in points])
 
 
-def _refuse_times(times: Any) -> None:
+def _refuse_times(what: str, times: Any) -> None:
     if times is None:
         return
     if times[0] != 0.0:
         raise errors.CaromError(
-            f"times[0] of Waypoints is {times[0]:g} s; a motion begins at 0; subtract it, and put a Hold before"
+            f"the first of {what} is {times[0]:g} s; a motion begins at 0; subtract it, and put a Hold before"
         )
     back = np.flatnonzero(np.diff(times) <= 0.0)
     if back.size:
         i = int(back[0])
         raise errors.CaromError(
-            f"times[{i + 1}] of Waypoints is {times[i + 1]:g} s, not later than times[{i}], {times[i]:g} s; "
-            "times must rise"
+            f"number {i + 2} of {what} is {times[i + 1]:g} s, not later than number {i + 1}, {times[i]:g} s; they must "
+            "rise"
+        )
+
+
+def _refuse_rough(series: Any, tolerance: float) -> None:
+    """A series whose last terms are not small has not converged: something breaks within a piece."""
+    given = errors.known(series)
+    if given is None:
+        return
+    tail, most = np.max(np.abs(given[:, :, -2:]), axis=(1, 2, 3)), np.max(np.abs(given))
+    rough = np.flatnonzero(~(tail <= tolerance * most))
+    if rough.size:
+        i = int(rough[0])
+        raise errors.CaromError(
+            f"function of Fitted is not smooth enough in piece {i + 1}: its series ends with {tail[i] / most:.1e} of "
+            f"its largest value, more than the tolerance {tolerance:g}; put a knot where it breaks, or take more parts"
         )
 
 

@@ -8,6 +8,10 @@ For link k with z = (theta, d_1 .. d_m), everything in its own frame:
     D     integral of b^T b dm: J(d) = J0 + 2 a.d + d^T G d, coupling K_j + sum_i d_i X_ij, and the modal inertia
     e     rows of the own bias: theta' J'  and  2 theta' sum_i d_i' X_ij - theta'^2 (dJ/dd_j) / 2
 
+Without foreshortening D is exact. Foreshortening H enters D as far as the kinetic energy is of second order in (d, d'):
+G loses the integral of p0_x H, and the coupling gains sum_i d_i times that of p0_y H, which adds d'^T (..) d' to e.
+`lagrange` differentiates the positions as they are, so that it differs from this by terms of third order.
+
 p'' at zero acceleration is zero but for foreshortening. With those, for an ancestor i of k and the point h of it where
 the branch to k hangs, M_ik = (R_i b_h)^T R_k B_k and so on, as for rigid links (explicit.py); sums over everything that
 a link carries are done once. Large rotation is exact; deflections enter as far as the shapes go.
@@ -132,9 +136,9 @@ def own(mechanism: Mechanism, link: int, s: State) -> Own:
     # Half the gradient of J, and J itself
     half = [f.along[j] + sum((f.overlap[i][j] - f.short_along[i][j]) * d[i] for i in size) for j in size]
     inertia = inertia + sum((f.along[j] + half[j]) * d[j] for j in size)
-    coupling = [f.turning[j] + sum(d[i] * f.twist[i][j] for i in size) for j in size]
+    coupling = [f.turning[j] + sum(d[i] * (f.twist[i][j] + f.short_across[i][j]) for i in size) for j in size]
     second = [[inertia, *coupling], *([coupling[i], *(f.inertia[i][j] for j in size)] for i in size)]
-    rows = [2.0 * s.rate * dot(half, w)]
+    rows = [2.0 * s.rate * dot(half, w) + sum(f.short_across[i][j] * w[i] * w[j] for i in size for j in size)]
     for j in size:
         gyro = sum(w[i] * f.twist[i][j] for i in size)
         rows.append(2.0 * s.rate * gyro - s.rate * s.rate * half[j])

@@ -36,8 +36,8 @@ def _nodes(mechanism: Mechanism, q: Any) -> list[tuple[Array, Array, Array, Arra
             p = flex.nodes
             d = q[np.asarray(top.mode_index(k), dtype=int)]
             back = jnp.einsum("gij,i,j->g", p.short, d, d) / 2.0
-            place = p.place + jnp.einsum("gjd,j->gd", p.shape, d) - back[:, None] * jnp.array([1.0, 0.0])
-            mass, turned = p.mass, angle + p.slope @ d
+            place = p.place + jnp.einsum("gjd,j->gd", p.shape, d) - jnp.stack([back, jnp.zeros_like(back)], axis=1)
+            mass, turned = p.mass, angle[None] + p.slope @ d
         x = link.x[k] + link.cos[k] * place[:, 0] - link.sin[k] * place[:, 1]
         y = link.y[k] + link.sin[k] * place[:, 0] + link.cos[k] * place[:, 1]
         out.append((mass, x, y, turned))

@@ -46,6 +46,7 @@ class Flexible(eqx.Module):
     twist: Float[Array, "modes modes"]  # of u_i x u_j
     short_first: Float[Array, "modes modes"]  # of H
     short_along: Float[Array, "modes modes"]  # of p0_x H
+    short_across: Float[Array, "modes modes"]  # of p0_y H: what is welded beside the axis
     stiffness: Float[Array, "modes modes"]
     damping: Float[Array, "modes modes"]
     nodes: Nodes
@@ -66,6 +67,7 @@ def integrated(nodes: Nodes, stiffness: Any, damping: Any) -> Flexible:
         twist=jnp.einsum("g,gij->ij", m, cross(u[:, :, None, :], u[:, None, :, :])),
         short_first=jnp.einsum("g,gij->ij", m, nodes.short),
         short_along=jnp.einsum("g,gij->ij", m * p[:, 0], nodes.short),
+        short_across=jnp.einsum("g,gij->ij", m * p[:, 1], nodes.short),
         stiffness=jnp.asarray(stiffness, dtype=float),
         damping=jnp.asarray(damping, dtype=float),
         nodes=nodes,

@@ -168,7 +168,12 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
     summed, _ = walk.inward(
         top, lambda own, carried: ((own[0] + carried[0],),) * 2, 1, walk.per_link(top, force[top.angles])
     )
-    return jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed), force[top.base_dof + top.links :]])
+    whole = jnp.concatenate([force[: top.base_dof], *walk.columns(top, summed), force[top.base_dof + top.links :]])
+    for k, reach in enumerate(mechanism.numbers.hang_reach):  # the torque's reaction also bends an elastic parent
+        if reach is not None:
+            at = np.asarray(top.mode_index(top.parents[k]), dtype=int)
+            whole = whole.at[at].add(whole[top.angle_index(k)] * reach.slope)
+    return whole
 
 
 def vector_of(mechanism: Mechanism, field: str, values: Any) -> Array:

@@ -4,7 +4,6 @@ Topologies come from a fixed list, because each one compiles; every number is dr
 the examples of one topology share one compiled function.
 """
 
-import dataclasses
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -96,5 +95,6 @@ def cases(draw: st.DrawFn, template: carom.Mechanism) -> Case:
     efforts = (draw(arrays(size, -50, 50)) for size in (n, (count, 2), top.base_dof))
     values = [jnp.asarray(x) for x in (*state, *efforts, draw(arrays(2, -10, 10)))]
     # Everything but what bends is drawn; these links are rigid.
-    built = dataclasses.replace(template.numbers, **{name: jnp.asarray(x) for name, x in numbers.items()})
+    bends = {name: getattr(template.numbers, name) for name in ("flex", "hang_reach", "site_reach")}
+    built = carom.mechanism.Numbers(**{name: jnp.asarray(x) for name, x in numbers.items()}, **bends)
     return Case(eqx.tree_at(lambda m: m.numbers, template, built), *values)

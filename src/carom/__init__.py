@@ -22,6 +22,7 @@ _jax.config.update("jax_enable_x64", True)
 from . import beam as beam
 from . import contact as contact
 from . import control as control
+from . import crawl as crawl
 from . import dynamics as dynamics
 from . import study as study
 from .capture import AfterCapture as AfterCapture

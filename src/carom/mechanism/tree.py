@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -27,6 +27,12 @@ from .bodies import AbstractBody
 from .flexible import Flexible, Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .link import BASE, Fixed, Free, Link
 from .topology import Topology
+
+if TYPE_CHECKING:
+    Bends = tuple[Flexible | None, ...]
+    Reaches = tuple[Reach | None, ...]
+else:  # checkers that look at one item at random would disturb tests that draw random mechanisms
+    Bends = Reaches = tuple
 
 
 class Numbers(eqx.Module):
@@ -43,9 +49,9 @@ class Numbers(eqx.Module):
     site: Float[Array, "sites 2"]
     pivot: Float[Array, "trees 2"]  # of fixed trees; zero for free ones
     # What bends, one entry each; None where the link is rigid
-    flex: tuple[Flexible | None, ...]  # per link
-    hang_reach: tuple[Reach | None, ...]  # per link: of the parent, at the point where the link hangs
-    site_reach: tuple[Reach | None, ...]  # per site
+    flex: Bends  # per link
+    hang_reach: Reaches  # per link: of the parent, at the point where the link hangs
+    site_reach: Reaches  # per site
 
 
 @dataclasses.dataclass(frozen=True)

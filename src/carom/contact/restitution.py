@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from .. import errors
 from .normal import AbstractNormalLaw
@@ -97,6 +96,8 @@ class _Walk:
 
     def advance(self) -> None:
         """To the next change of phase, or to the end of the blow."""
+        from scipy.integrate import solve_ivp  # here, because it loads slowly and few need it
+
         phase, memory = self.phase, self.memory
 
         def motion(t: Any, y: Any) -> list[float]:

@@ -24,7 +24,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from scipy import stats
 
 from .. import errors
 from ..hybrid import outcome
@@ -69,6 +68,8 @@ class Fit:
     @property
     def chance(self) -> float:
         """Probability of residuals at least as large if model and noise are right; nan where noise is not known."""
+        from scipy import stats  # here, because it loads slowly and few need it
+
         if not self.noise_known or self.degrees == 0:
             return float("nan")
         return float(stats.chi2.sf(self.noise_level**2 * self.degrees, self.degrees))
@@ -444,6 +445,8 @@ def _step(evaluate: Any, p: np.ndarray, r: np.ndarray, J: np.ndarray, weight: np
 
 def _uncertainty(found: _Found, names: tuple[str, ...], size: np.ndarray, known: bool, confidence: float) -> Any:
     """Estimates, covariance, intervals, and what the data do not show."""
+    from scipy import stats  # here, because it loads slowly and few need it
+
     count, degrees = len(names), len(found.residual) - len(names)
     level = float(np.sqrt(found.residual @ found.residual / max(degrees, 1)))
     spread = 1.0 if known else level

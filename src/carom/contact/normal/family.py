@@ -18,7 +18,6 @@ from typing import Any, ClassVar, TypeVar
 
 import jax
 import jax.numpy as jnp
-from scipy.optimize import brentq
 
 from ... import errors
 from ..material import hertz_stiffness
@@ -111,6 +110,8 @@ class AbstractHuntCrossley(AbstractNormalLaw):
         )
 
     def rebound(self, speed: float, mass: float) -> float:
+        from scipy.optimize import brentq  # here, because it loads slowly and few need it
+
         f = float(jax.jit(self.loss)(float(self.restitution)))  # compiled: studies ask thousands of times
         return float(brentq(lambda e: float(_balance(f, e)), 0.0, 1.0 if f < 1.0 else 1.0 / f, xtol=1e-15))
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import brentq
 
 from ... import errors
 from ...hybrid.automaton import NEVER
@@ -191,6 +190,8 @@ class JacksonGreen(AbstractNormalLaw):
 
     def rebound(self, speed: float, mass: float) -> float:
         """Energy given back along the unloading curve, over energy taken in along the two loading curves."""
+        from scipy.optimize import brentq  # here, because it loads slowly and few need it
+
         modulus, _, critical, _ = (float(x) for x in self._constants())
         start, energy = 1.9 * critical, 0.5 * mass * speed**2
         rest = energy - self._hertz_energy(modulus, float(self.radius), start)

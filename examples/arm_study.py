@@ -9,6 +9,10 @@ equal, at any tolerance; the differences are printed.
 from __future__ import annotations
 
 import itertools
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # also when run as a script
 
 import numpy as np
 

@@ -79,7 +79,9 @@ def name_in(what: str, name: Any, names: Sequence[str]) -> None:
         raise CaromError(f"{what} is given as {name!r}; it must be a name, one of {', '.join(map(repr, names))}")
     if name in names:
         return
+    if not names:
+        raise CaromError(f"there is no {what} '{name}', nor any other here; add it first")
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean '{near[0]}'?" if near else "choose one of these"
-    listed = ", ".join(f"'{n}'" for n in names) or "none"
+    listed = ", ".join(f"'{n}'" for n in names)
     raise CaromError(f"there is no {what} '{name}'; known: {listed}; {hint}")

@@ -113,6 +113,9 @@ def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) 
     depth, force, drag = _sampled(result, i, contact, inner)
     first, last = _kinematics(world, contact.pair, touch), _kinematics(world, contact.pair, release)
     weights = np.full(len(inner), times[1] - times[0])
+    # Where the law changes its phase the force has a kink, or its peak.
+    bends = [e.t for e in result.events if e.automaton == contact.name and touch.t < e.t < release.t]
+    at_bends = _sampled(result, i, contact, np.array(bends))[1] if bends else np.zeros(0)
     return Impact(
         contact=contact.name,
         t_start=touch.t,
@@ -123,7 +126,7 @@ def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) 
         tangential_velocity_after=last[1],
         max_indentation=_refined_peak(depth),
         residual_indentation=max(last[2], 0.0),
-        max_normal_force=_refined_peak(force),
+        max_normal_force=_peak_with_bends(inner, force, np.array(bends), at_bends),
         normal_impulse=float(np.sum(weights * force)),
         tangential_impulse=float(np.sum(weights * drag)),
         kinetic_energy_by_link_before=_by_link(world.mechanism, touch.q, touch.v),
@@ -139,6 +142,15 @@ def _refined_peak(values: np.ndarray) -> float:
     a, b, c = values[k - 1 : k + 2]
     bend = a - 2.0 * b + c
     return float(b if bend == 0.0 else b - (a - c) ** 2 / (8.0 * bend))
+
+
+def _peak_with_bends(times: np.ndarray, values: np.ndarray, bends: np.ndarray, at_bends: np.ndarray) -> float:
+    """Largest value of a curve that is smooth between its bends: no parabola is laid across one of them."""
+    k = int(np.argmax(values))
+    step = times[1] - times[0]
+    near = bool(np.any(np.abs(bends - times[k]) <= step))
+    top = float(values[k]) if near else _refined_peak(values)
+    return max(top, float(np.max(at_bends, initial=0.0)))
 
 
 def _sampled(result: Result, i: int, contact: Contact, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -69,7 +69,7 @@ class HoldPose(AbstractAutomaton):
         spread = 2.0 * jnp.asarray(damping_ratio, dtype=float) * jnp.sqrt(self.kp)
         self.kd = spread if kd is None else _gains(name, "kd", kd, mechanism.dof)
         self.gravity = gravity_vector(gravity)
-        self.actuated, self.linearise, self.name = _actuated(mechanism, base), linearise, name
+        self.actuated, self.linearise, self.name = actuated_by(mechanism, base), linearise, name
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ def _gains(name: str, field: str, gain: Any, dof: int) -> Any:
     return jnp.asarray(gain, dtype=float)
 
 
-def _actuated(mechanism: Mechanism, base: str) -> tuple[int, ...]:
+def actuated_by(mechanism: Mechanism, base: str) -> tuple[int, ...]:
     """Coordinates with an actuator. A link on a fixed pivot has a motor there; on a free base it is the base's body."""
     top = mechanism.topology
     first = [k for k in range(top.links) if top.parents[k] < 0 and top.free[top.trees[k]]]

@@ -234,7 +234,7 @@ class Gait(eqx.Module):
         return sum(step.advance for step in self.steps if step.holds == "rear")
 
     @property
-    def _ledger(self) -> tuple[Any, Any, Any]:
+    def ledger(self) -> tuple[Any, Any, Any]:
         """When every step begins [s], counted from its cycle, and where both feet are then [m]."""
         begin, rear, front = jnp.asarray(0.0), jnp.asarray(0.0), self._span
         rows = []
@@ -249,7 +249,7 @@ class Gait(eqx.Module):
     def at(self, t: Any) -> GaitState:
         """The crawler at any t >= 0 [s], in any cycle; its rear begins at x = 0."""
         t = jnp.asarray(t, dtype=float)
-        begins, rears, fronts = self._ledger
+        begins, rears, fronts = self.ledger
         cycle = jnp.floor(t / self.period)
         local = t - cycle * self.period
         k = jnp.sum(local >= begins[1:]) if len(self.steps) > 1 else jnp.asarray(0)

@@ -12,6 +12,7 @@ import numpy as np
 from .. import beam, errors
 from .bodies import AbstractBody
 from .flexible import Flexible, Nodes, Reach, integrated, offset
+from .recipe import Recipe
 
 ROTARY = ("section", "link")
 NODES = 8  # quadratures are filled up to multiples of this with nodes without mass
@@ -38,6 +39,7 @@ class Beam(AbstractBody):
     data: Any = eqx.field(static=True)
     rotary: str = eqx.field(static=True)
     foreshortening: bool = eqx.field(static=True)
+    recipe: Recipe = eqx.field(static=True)
 
     def __init__(
         self,
@@ -65,6 +67,20 @@ class Beam(AbstractBody):
         )
         self.length, self.mass = self.data.length, self.data.mass
         self.rotary, self.foreshortening = rotary, foreshortening
+        given = {
+            "length": length,
+            "section": section,
+            "ends": ends,
+            "modes": modes,
+            "theory": theory,
+            "rotary": rotary,
+            "rotary_inertia": rotary_inertia,
+            "air_damping": air_damping,
+            "material_damping": material_damping,
+            "damping_ratio": damping_ratio,
+            "foreshortening": foreshortening,
+        }
+        self.recipe = Recipe(given if shapes is None else None)
 
     def centre(self) -> tuple[Any, Any]:
         return self.length / 2, 0.0

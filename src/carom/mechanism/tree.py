@@ -26,6 +26,7 @@ from . import walk
 from .bodies import AbstractBody
 from .flexible import Flexible, Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .link import BASE, Fixed, Free, Link
+from .recipe import Recipe, Tree, Weld
 from .topology import Topology
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Mechanism(eqx.Module):
 
     numbers: Numbers
     topology: Topology = eqx.field(static=True)
+    recipe: Recipe = eqx.field(static=True)
 
     def __init__(self, links: Any, base: Fixed | Free | None = None) -> None:
         require_float64()
@@ -81,6 +83,7 @@ class Mechanism(eqx.Module):
         placed = _named(links)
         self.topology = _topology(placed, base)
         self.numbers = _numbers(placed, base, self.topology)
+        self.recipe = Recipe(Tree(tuple(placed), base))
         _refuse_idle_links(self)
 
     # -- reading ---------------------------------------------------------------------------------------------------
@@ -211,7 +214,7 @@ class Mechanism(eqx.Module):
         if not isinstance(body, AbstractBody):
             raise errors.CaromError(f"body welded to '{link}' is a {type(body).__name__}; it must be a Rod, Disk, ...")
         errors.number(f"weld to '{link}'", "angle", angle)
-        old = self.numbers
+        old, recipe = self.numbers, self.recipe.welded(Weld(link, body, at, angle))
         if at is not None:
             errors.vector(f"weld to '{link}'", "at", at, 2)
         origin = old.tip[k] if at is None else jnp.asarray(at, dtype=float)
@@ -224,7 +227,7 @@ class Mechanism(eqx.Module):
         cx, cy = body.centre()
         centre = origin + jnp.stack([cos * cx - sin * cy, sin * cx + cos * cy])
         if old.flex[k] is not None:
-            return self._welded_to_elastic(k, body, origin, centre)
+            return self._welded_to_elastic(k, body, origin, centre, recipe)
         mass, com, inertia = _joined(
             (old.mass[k], old.com[k], old.inertia[k]), (body.mass, centre, body.inertia_about_centre())
         )
@@ -234,9 +237,9 @@ class Mechanism(eqx.Module):
             (old.mass.at[k].set(mass), old.com.at[k].set(com), old.inertia.at[k].set(inertia)),
         )
         shapes = tuple("body" if i == k else s for i, s in enumerate(self.topology.shapes))
-        return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shapes))
+        return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shapes), recipe)
 
-    def _welded_to_elastic(self, k: int, body: AbstractBody, origin: Any, centre: Any) -> Mechanism:
+    def _welded_to_elastic(self, k: int, body: AbstractBody, origin: Any, centre: Any, recipe: Recipe) -> Mechanism:
         """A payload on a beam moves and turns with the section that it is welded to."""
         old, shape = self.numbers, self.topology.shapes
         flex, reach = old.flex[k], self._reach_at(k, origin)
@@ -250,7 +253,7 @@ class Mechanism(eqx.Module):
             old,
             (old.mass.at[k].set(mass), old.com.at[k].set(com), old.inertia.at[k].set(inertia), new),
         )
-        return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shape))
+        return _mechanism(numbers, dataclasses.replace(self.topology, shapes=shape), recipe)
 
     def _reach_at(self, k: int, point: Any) -> Reach:
         """Shapes of an elastic link at a point of it that is known: its tip, a site, a hanging point."""
@@ -305,7 +308,9 @@ def side_by_side(**mechanisms: Mechanism) -> Mechanism:
         site_links=tuple(int(i + d) for t, d in zip(tops, links, strict=False) for i in t.site_links),
         modes=tuple(m for t in tops for m in t.modes),
     )
-    return _mechanism(_side_by_side([part.numbers for _, part in parts]), topology)
+    made_of = {name: part.recipe for name, part in parts}
+    recipe = Recipe(made_of if all(isinstance(r.made_of, Tree) for r in made_of.values()) else None)
+    return _mechanism(_side_by_side([part.numbers for _, part in parts]), topology, recipe)
 
 
 def _side_by_side(parts: list[Numbers]) -> Numbers:
@@ -332,9 +337,10 @@ def require_float64() -> None:
 # -- building ------------------------------------------------------------------------------------------------------
 
 
-def _mechanism(numbers: Numbers, topology: Topology) -> Mechanism:
+def _mechanism(numbers: Numbers, topology: Topology, recipe: Recipe | None = None) -> Mechanism:
     """A mechanism from its two halves, past the constructor that takes links."""
     made = object.__new__(Mechanism)
+    object.__setattr__(made, "recipe", recipe or Recipe())
     object.__setattr__(made, "numbers", numbers)
     object.__setattr__(made, "topology", topology)
     return made

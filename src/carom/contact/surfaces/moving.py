@@ -117,6 +117,11 @@ class Moving(AbstractSurface):
         return self.surface.place(px, py, t)
 
 
+def is_ready(surface: Moving) -> bool:
+    """Does it move uniformly and harmonically, by numbers alone?"""
+    return surface.motion is _ready
+
+
 def _ready(t: Any, vx: Any, vy: Any, turning: Any, ax: Any, ay: Any, frequency: Any, phase: Any) -> tuple[Any, ...]:
     """Uniform and harmonic motion together."""
     swing = jnp.sin(2.0 * jnp.pi * frequency * t + phase)

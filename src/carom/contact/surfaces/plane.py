@@ -65,6 +65,7 @@ def _along(normal: Any) -> tuple[Any, Any]:
         )
     x, y = jnp.asarray(normal[0], dtype=float), jnp.asarray(normal[1], dtype=float)
     size = jnp.hypot(x, y)
+    size = jnp.where(jnp.abs(size - 1.0) < 4e-16, 1.0, size)  # a unit vector stays what it is, to the last bit
     return x / size, y / size
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...mechanism.recipe import Recipe
 from .curve import BENT, AbstractCurve, settled
 
 SAMPLES = 4  # per segment, among which the search for a foot begins
@@ -31,9 +32,11 @@ class Spline(AbstractCurve):
     pieces: Any  # (segments, 8): coefficients of x, then of y, in the segment's parameter 0 .. 1
     samples: Any  # (many, 3): x, y and parameter
     closed: bool = eqx.field(static=True)
+    recipe: Recipe = eqx.field(static=True)  # points and tangents as given
 
     def __init__(self, points: Any, closed: bool = False, tangents: Any = None) -> None:
         points = _checked(points, closed)
+        self.recipe = Recipe({"points": points, "tangents": tangents})
         if tangents is not None:
             if closed:
                 raise errors.CaromError("tangents were given to a closed Spline, which has no ends; leave them out")

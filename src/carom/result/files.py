@@ -1,0 +1,95 @@
+"""Files that appear complete or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import CaromError
+
+
+class FileError(CaromError):
+    """A file or folder that cannot be written."""
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`, renamed to it when everything went well, removed otherwise."""
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
+        os.close(handle)
+    except OSError as trouble:
+        raise FileError(sentence(path, trouble)) from None
+    half = Path(name)
+    try:
+        yield half
+        os.chmod(half, 0o666 & ~_umask())
+        os.replace(half, path)
+    except OSError as trouble:
+        raise FileError(sentence(path, trouble)) from None
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, complete or not at all."""
+    with written(path) as half:
+        half.write_text(text, encoding="utf-8")
+
+
+def sentence(path: Path, trouble: OSError) -> str:
+    """What the system answered, and what to do."""
+    why = (trouble.strerror or type(trouble).__name__).lower()
+    cure = {
+        28: "make room, or choose another disk",
+        13: "choose a folder that you may write to",
+        1: "choose a folder that you may write to",
+        30: "choose a folder that you may write to",
+        2: "make its folder first",
+        17: "choose another name",
+    }.get(trouble.errno or 0, "check the path")
+    return f"{path} cannot be written: {why}; {cure}"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Folder:
+    """A folder that is filled under a temporary name beside its own and gets its own name when it is done."""
+
+    def __init__(self, path: Path, replace: bool = False) -> None:
+        self.path, self.replace = Path(path), replace
+        if self.path.exists() and not replace:
+            raise FileError(
+                f"{self.path} exists already; nothing was written; choose another folder with --out, or give --replace"
+            )
+        if self.path.exists() and not self.path.is_dir():
+            raise FileError(f"{self.path} is a file; give the name of a folder")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.half = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent))
+        except OSError as trouble:
+            raise FileError(sentence(self.path, trouble)) from None
+
+    def finish(self) -> None:
+        """Give it its name; an older folder of that name goes only after the new one stands."""
+        old = self.half.with_suffix(".old")
+        try:
+            os.chmod(self.half, 0o777 & ~_umask())
+            if self.path.exists():
+                os.rename(self.path, old)
+            os.rename(self.half, self.path)
+        except OSError as trouble:
+            raise FileError(sentence(self.path, trouble)) from None
+        shutil.rmtree(old, ignore_errors=True)
+
+    def discard(self) -> None:
+        shutil.rmtree(self.half, ignore_errors=True)

@@ -1,0 +1,7 @@
+"""Scenarios: worlds, starts and runs as data, in TOML files or in Python."""
+
+from .library import load as load
+from .library import names as names
+from .model import Scenario as Scenario
+from .schema import json_schema as json_schema
+from .text import ScenarioError as ScenarioError

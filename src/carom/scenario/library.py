@@ -1,0 +1,58 @@
+"""Shipped scenarios by name, files by path."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from .model import Scenario
+from .text import LONGEST, ScenarioError, read, shortened
+
+FOLDER = "shipped"
+
+
+def names() -> list[str]:
+    """Names of the shipped scenarios."""
+    folder = resources.files(__package__).joinpath(FOLDER)
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def shipped(name: str) -> Scenario:
+    """A shipped scenario."""
+    return read(text_of(name), f"{name}.toml")
+
+
+def text_of(name: str) -> str:
+    """The text of a shipped scenario, comments included."""
+    return resources.files(__package__).joinpath(FOLDER, f"{name}.toml").read_text(encoding="utf-8")
+
+
+def load(name: Any) -> Scenario:
+    """A shipped scenario by name, or a file: what ends in .toml or holds a slash is a path."""
+    text = str(name)
+    if isinstance(name, Path) or text.endswith(".toml") or "/" in text or "\\" in text:
+        return read(_text(Path(text)), text)
+    if text in names():
+        return shipped(text)
+    near = get_close_matches(text, names(), n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "`carom list` shows them; a file's name ends in .toml"
+    raise ScenarioError(f"there is no scenario '{shortened(text, 80)}'; {hint}")
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > 4 * LONGEST:
+            raise ScenarioError(f"{path} has {path.stat().st_size} bytes; no scenario is that long")
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ScenarioError(f"there is no file {path}; `carom new {path}` writes one to start from") from None
+    except IsADirectoryError:
+        raise ScenarioError(f"{path} is a folder; give a scenario file") from None
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{path} is not a text file in UTF-8; a scenario is TOML") from None
+    except (OSError, ValueError) as trouble:
+        raise ScenarioError(f"{shortened(text := str(path), 80)} cannot be read: {shortened(str(trouble), 120)}") from (
+            None if text else trouble
+        )

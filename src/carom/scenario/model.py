@@ -1,0 +1,195 @@
+"""A scenario: everything that a run needs, as data. TOML files and Python spell the same thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from .drive import Control
+from .fields import Number, Numbers, Part, Table, Text, Word, says
+from .parts import Contact, Material, Mechanism, Spring, Surface
+
+if TYPE_CHECKING:
+    from ..hybrid.world import World
+
+SOLVERS = Literal["tsit5", "dopri8", "rodas5p"]
+FORMAT = 1
+
+
+class Start(Part):
+    """The state in which a run begins."""
+
+    angles: Numbers = says("of all links [rad, or degrees]")
+    rates: Numbers | None = says("of all links [rad/s, or degrees/s]; at rest if left out", None)
+    base: Numbers | Table | None = says("(x, y) of every free base [m]; the origin if left out", None)
+    base_velocity: Numbers | Table | None = says("(x, y) of every free base [m/s]", None)
+    bending: Numbers | None = says("modal coordinates of the elastic links [m]", None)
+    bending_rates: Numbers | None = says("[m/s]", None)
+    relative: bool = says("angles relative to the parent link?", False)
+    degrees: bool = says("angles in degrees?", False)
+
+
+class Run(Part):
+    """How long, and how finely."""
+
+    until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
+    solver: SOLVERS = says("tsit5, dopri8 (tight tolerances) or rodas5p (stiff worlds)", "tsit5")
+    rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", 1e-8)
+    atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", 1e-10)
+    max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", 2_000_000)
+    max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", None)
+    ledger: bool = says("integrate the works of all forces", True)
+
+
+class Capture(Part):
+    """An arm takes hold of an object at the start; the run shows what follows."""
+
+    hand: Word = says("site of the arm")
+    grip: Word = says("site of the object")
+    kind: Literal["point", "weld", "point-then-weld"] = says("what is held", "weld")
+    restitution: Number = says("0 is plastic; otherwise nothing is held afterwards", 0.0)
+    base: Word = says("free-floating, attitude-held or free-flying during the blow", "free-floating")
+    approach: Annotated[Number, Field(ge=0.0)] = says("time before the capture to be shown [s]", 1.0)
+
+
+class Stride(Part):
+    """One step of a crawler."""
+
+    holds: Literal["front", "rear"] = says("the foot that holds")
+    angles: Numbers = says("led angles at the end, from the foot that holds [rad, or degrees]")
+    duration: Annotated[Number, Field(gt=0.0)] = says("[s]")
+    kp: Numbers | None = says("correction about the motion in the simulation, one per joint [N m/rad]", None)
+    kd: Numbers | None = says("one per joint [N m s/rad]", None)
+
+
+class Crawl(Part):
+    """An inchworm that passes a wave through its body, step by step."""
+
+    length: Number = says("of a link [m] > 0")
+    mass: Number = says("of a link [kg] > 0")
+    links: Annotated[int, Field(ge=2, le=8)] = says("how many links", 4)
+    friction: Number = says("coefficient of a foot that slides", 0.4)
+    gravity: Number = says("[m/s^2]", 9.81)
+    slope: Number = says("of the ground, positive uphill [rad]", 0.0)
+    start: Numbers = says("led angles of the first posture [rad, or degrees]")
+    degrees: bool = says("angles in degrees?", False)
+    blend: Number | None = says("of the parabolic blends [s]; a tenth of the duration if left out", None)
+    steps: Annotated[list[Stride], Field(min_length=1, max_length=32)] = says("of one cycle")
+
+
+class Quantity(Part):
+    """A number that the scenario is about, and what it should be."""
+
+    measure: Word = says("what is measured; `carom show --measures` lists them")
+    unit: Word = says("unit of the value; - for a pure number", "-")
+    about: Text = says("what it means", "")
+    expected: Number | None = says("what the source reports", None)
+    tolerance: Annotated[Number, Field(ge=0.0)] | None = says("largest relative difference that agrees", None)
+    within: Annotated[Number, Field(ge=0.0)] | None = says("largest absolute difference that agrees", None)
+    source: Text = says("who reports the expected value, and where", "")
+    note: Text = says("why it differs, where it does", "")
+
+
+class Output(Part):
+    """What is written."""
+
+    figures: list[Word] | None = says("which figures; all that suit if left out", None)
+    report: bool = says("write report.html", True)
+    samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("even instants in trajectory.nc", 2000)
+
+
+class Scenario(Part):
+    """Mechanisms, surfaces, contacts, control, start, run and output.
+
+    scenario = carom.Scenario.load("ball-drop")
+    result = scenario.simulate()
+    carom.Scenario.of(world, angles=[0.0], until=1.0).save("mine.toml")
+    """
+
+    format: Literal[1] = says("version of this format", FORMAT)
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,79}$")] = says("short name: a-z, 0-9 and -")
+    title: Text = says("one line", "")
+    about: Text = says("what happens, and why it is of interest", "")
+    source: Text = says("where it comes from", "")
+    gravity: Number | Numbers = says("g [m/s^2] downwards, or a vector", 9.81)
+    pause_in_impact: bool = says("neglect control and weight while a compliant impact lasts", False)
+    settle_speed: Number = says("a rigid rebound slower than this becomes maintained contact [m/s] > 0", 1e-6)
+    materials: dict[Word, Material] = says("by name", {})
+    mechanisms: dict[Word, Mechanism] = says("by name; with several, sites are called mechanism.link.tip", {})
+    surfaces: dict[Word, Surface] = says("by name", {})
+    contacts: dict[Word, Contact] = says("by name", {})
+    springs: dict[Word, Spring] = says("by name", {})
+    control: dict[Word, Control] = says("controllers by name", {})
+    start: Start | None = says("the state in which the run begins", None)
+    run: Run = says("how long, and how finely")
+    capture: Capture | None = says("an arm takes hold of an object at the start", None)
+    crawl: Crawl | None = says("an inchworm's gait, instead of mechanisms and start", None)
+    quantities: dict[Word, Quantity] = says("numbers that the scenario is about", {})
+    variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are laid over this file", {})
+    compare: list[Word] = says("variants that are run beside it, for comparison", [])
+    output: Output = says("what is written", Output())
+
+    # -- between files and Python --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def load(name: Any) -> Scenario:
+        """A shipped scenario by its name, or a file by its path."""
+        from .library import load
+
+        return load(name)
+
+    @staticmethod
+    def read(text: str, where: str = "scenario") -> Scenario:
+        """A scenario from the text of a TOML file."""
+        from .text import read
+
+        return read(text, where)
+
+    @staticmethod
+    def of(world: World, angles: Any, *, until: Any, name: str = "world", **options: Any) -> Scenario:
+        """The scenario that a world is; options: those of `carom.simulate`, `title`, `about`, `source`."""
+        from .spell import scenario_of
+
+        return scenario_of(world, angles, until=until, name=name, **options)
+
+    def toml(self) -> str:
+        """Its text as a TOML file; reading it gives an equal scenario."""
+        from .text import write
+
+        return write(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, which appears complete or not at all."""
+        from ..result.files import write_text
+
+        write_text(Path(path), self.toml())
+
+    # -- changes -------------------------------------------------------------------------------------------------------
+
+    def with_(self, changes: dict[str, Any]) -> Scenario:
+        """A copy with other values: {"contacts.tip.friction.mu": 0.3}."""
+        from .change import changed
+
+        return changed(self, changes)
+
+    def variant(self, name: str) -> Scenario:
+        """A copy with the changes of that name."""
+        from .change import variant
+
+        return variant(self, name)
+
+    # -- doing it ------------------------------------------------------------------------------------------------------
+
+    def world(self) -> World:
+        """The world that it describes (for a capture: arm and object before it)."""
+        from .build import world_of
+
+        return world_of(self)
+
+    def simulate(self, **options: Any) -> Any:
+        """Run it; options are those of `carom.simulate`, such as progress=False."""
+        from .build import simulate
+
+        return simulate(self, **options)

@@ -1,0 +1,98 @@
+"""The schema as data: for editors, and for finding which table stands where."""
+
+from __future__ import annotations
+
+import types
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from .model import Scenario
+
+TAGS = ("law", "kind", "until")  # keys by which the tables of one place are told apart
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of scenario files; editors complete and check with it."""
+    found = Scenario.model_json_schema()
+    found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    found["title"] = "carom scenario"
+    return found
+
+
+def model_at(path: tuple[str | int, ...], data: Any) -> type[BaseModel] | None:
+    """The kind of table at a place of a scenario's data; the data tell which member of a union it is."""
+    kind: Any = Scenario
+    for step in path:
+        value = data.get(step) if isinstance(data, dict) else None
+        if isinstance(data, list) and isinstance(step, int) and step < len(data):
+            value = data[step]
+        kind = _inside(kind, str(step))
+        kind = _chosen(kind, value)
+        if kind is None:
+            return None
+        data = value
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def meaning_at(path: tuple[str | int, ...]) -> str:
+    """What a field means, if it means the same in every table that can stand there."""
+    kinds: list[Any] = [Scenario]
+    for i, step in enumerate(path):
+        inner: list[Any] = []
+        for kind in kinds:
+            for member in _members(kind):
+                if isinstance(member, type) and issubclass(member, BaseModel):
+                    field = member.model_fields.get(str(step))
+                    if field is not None and i == len(path) - 1:
+                        return field.description or ""
+                    inner += [field.annotation] if field is not None else []
+                else:
+                    inner += _values(member)
+        kinds = inner
+    return ""
+
+
+def _inside(kind: Any, step: str) -> Any:
+    """The type of an entry of a table, mapping or list."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        field = kind.model_fields.get(step)
+        return None if field is None else field.annotation
+    values = _values(kind)
+    return values[0] if values else None
+
+
+def _values(kind: Any) -> list[Any]:
+    """Types of the values of a mapping or list."""
+    out: list[Any] = []
+    for member in _members(kind):
+        origin, args = get_origin(member), get_args(member)
+        if origin is dict:
+            out.append(args[1])
+        elif origin is list:
+            out.append(args[0])
+    return out
+
+
+def _members(kind: Any) -> list[Any]:
+    """Members of a union, the kind itself if it is none; annotations are taken off."""
+    if get_origin(kind) is Annotated:
+        return _members(get_args(kind)[0])
+    if get_origin(kind) in (Union, types.UnionType):
+        return [inner for member in get_args(kind) for inner in _members(member)]
+    return [kind]
+
+
+def _chosen(kind: Any, value: Any) -> Any:
+    """The member of a union that the value's tag names."""
+    members = [m for m in _members(kind) if m is not type(None)]
+    tables = [m for m in members if isinstance(m, type) and issubclass(m, BaseModel)]
+    if len(tables) > 1 and isinstance(value, dict):
+        for tag in TAGS:
+            for table in tables:
+                field = table.model_fields.get(tag)
+                if field is not None and value.get(tag) in get_args(field.annotation):
+                    return table
+    if len(tables) >= 1 and isinstance(value, dict):
+        return tables[0]
+    return members[0] if members else None

@@ -1,0 +1,212 @@
+"""Running a scenario: a simulation, a capture and what follows it, or the steps of a crawler."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..capture import after_capture, capture, capture_by_pseudo_inverse
+from ..crawl import Inchworm
+from ..dynamics import kinetic_energy_by_link, site_position
+from ..hybrid.world import World
+from ..result.drawing import Carried, Clip
+from ..result.impacts import Impact
+from ..result.result import Result
+from ..simulate import simulate
+from . import model
+from .build import assembled, at, controls_of, mechanism_of, run_of, start_of, world_of
+
+Say = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """What a scenario gave: stretches of motion one after the other, and what belongs to them."""
+
+    scenario: model.Scenario
+    clips: tuple[Clip, ...]  # in order; a plain run has one
+    others: dict[str, Study] = dataclasses.field(default_factory=dict)  # variants beside it
+    captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
+    blow: Impact | None = None  # of the capture
+    gait: Any = None
+
+    @property
+    def result(self) -> Result:
+        """The run that the scenario is about: the only one, or what follows a capture, or the last step."""
+        return self.clips[-1].result
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Runs that belong to its account of energy and events: not the approach before a capture."""
+        return tuple(clip.result for clip in self.clips if clip.t0 >= 0.0)
+
+    @property
+    def impacts(self) -> list[Impact]:
+        """Every impact, with times of the whole study."""
+        found = [] if self.blow is None else [self.blow]
+        for clip in self.clips:
+            moved = (dataclasses.replace(i, t_start=i.t_start + clip.t0, t_end=i.t_end + clip.t0) for i in _of(clip))
+            found += moved
+        return sorted(found, key=lambda impact: impact.t_start)
+
+    @property
+    def finished(self) -> bool:
+        return all(result.finished for result in self.results) and all(s.finished for s in self.others.values())
+
+    @property
+    def outcome(self) -> str:
+        return next((r.outcome for r in self.results if not r.finished), self.results[-1].outcome)
+
+
+def _of(clip: Clip) -> list[Impact]:
+    return clip.result.impacts if clip.t0 >= 0.0 else []
+
+
+def study(scenario: model.Scenario, say: Say = lambda words: None, progress: bool | None = None) -> Study:
+    """Run a scenario and the variants that it compares itself with; a run that fails is kept with its outcome."""
+    found = _one(scenario, say, progress)
+    others = {}
+    for name in scenario.compare:
+        if not found.finished:
+            break
+        say(f"variant '{name}'")
+        others[name] = _one(scenario.variant(name), say, progress)
+    return dataclasses.replace(found, others=others)
+
+
+def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
+    if scenario.crawl is not None:
+        return _crawl(scenario, say, progress)
+    if scenario.capture is not None:
+        return _capture(scenario, progress)
+    world = world_of(scenario)
+    return Study(scenario, (Clip(_run(scenario, world, start_of(scenario), progress)),))
+
+
+def _run(scenario: model.Scenario, world: World, start: dict[str, Any], progress: bool | None, **other: Any) -> Result:
+    with at("the run"):
+        return simulate(world, **(start | run_of(scenario) | {"progress": progress, "throw": False} | other))
+
+
+# -- captures ----------------------------------------------------------------------------------------------------------
+
+
+def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
+    """The blow, the motion that led to it, and the motion after it."""
+    asked = scenario.capture
+    assert asked is not None
+    both, start = mechanism_of(scenario), start_of(scenario)
+    how = {key: start.get(key, False) for key in ("relative", "degrees")}
+    with at("start"):
+        q = both.coordinates(start["angles"], base=start.get("base"), bending=start.get("bending"), **how)
+        rates = start.get("rates", [0.0] * both.topology.links)
+        v = both.coordinates(rates, base=start.get("base_velocity"), bending=start.get("bending_rates"), **how)
+    with at("capture"):
+        given = (both, asked.hand, asked.grip, q, v)
+        own = capture(*given, kind=asked.kind, restitution=asked.restitution, base=asked.base)
+        kinds = ("point", "weld", "point-then-weld")
+        found = {k: own if k == asked.kind else capture(*given, kind=k, base=asked.base) for k in kinds}
+        if not both.topology.elastic:
+            found["pseudo-inverse formula"] = capture_by_pseudo_inverse(*given)
+    clips = _approach(scenario, both, q, v, asked.approach)
+    carried: tuple[Carried, ...] = ()
+    if asked.restitution > 0.0:
+        world = assembled(scenario, both, controls_of(scenario, both, q))
+        after = _state(both, own.q, own.after)
+    else:
+        joined = after_capture(own)
+        world = assembled(scenario, joined.mechanism, controls_of(scenario, joined.mechanism, joined.q))
+        after, carried = joined.start, _carried(own)
+    clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
+    return Study(scenario, tuple(clips), captures=found, blow=_blow_of(own))
+
+
+def _state(m: Any, q: Any, v: Any) -> dict[str, Any]:
+    bends = m.topology.base_dof + m.topology.links
+    out = {"angles": m.angles(q), "rates": m.angles(v)}
+    if m.topology.base_dof:
+        out |= {"base": m.base(q), "base_velocity": m.base(v)}
+    return out | ({"bending": q[bends:], "bending_rates": v[bends:]} if m.topology.elastic else {})
+
+
+def _approach(scenario: model.Scenario, both: Any, q: Any, v: Any, time: float) -> list[Clip]:
+    """What led to the capture. Nothing is lost before it, so running backwards finds the beginning."""
+    if time == 0.0:
+        return []
+    world = World(both, gravity=scenario.gravity)
+    back = _run(scenario, world, _state(both, q, -v), False, until=time)
+    first = _run(scenario, world, _state(both, back.q[-1], -back.v[-1]), False, until=time)
+    return [Clip(first, t0=-time)]
+
+
+def _carried(own: Any) -> tuple[Carried, ...]:
+    """After a weld the object has no link of its own any more, but its disks should be seen."""
+    if own.kind == "point":
+        return ()
+    m, n, top = own.mechanism, own.mechanism.numbers, own.mechanism.topology
+    hand, grip = m.site(own.hand), m.site(own.grip)
+    angle = float(own.q[top.angle_index(hand.link)])
+    turned = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    held = np.asarray(site_position(m, own.q, own.hand))
+    out = []
+    for k, shape in enumerate(top.shapes):
+        if top.trees[k] == top.trees[grip.link] and shape == "disk":
+            centre = np.asarray(site_position(m, own.q, f"{top.names[k]}.tip"))
+            x, y = np.asarray(n.site[hand.index]) + turned @ (centre - held)
+            radius = float(np.sqrt(2.0 * n.inertia[k] / n.mass[k]))
+            out.append(Carried(top.names[hand.link], float(x), float(y), radius))
+    return tuple(out)
+
+
+def _blow_of(own: Any) -> Impact:
+    """A capture as an impact in no time, along the relative velocity of the two sites."""
+    before, after = np.asarray(own.relative_before)[:2], np.asarray(own.relative_after)[:2]
+    speed = float(np.hypot(*before))
+    along = before / speed if speed > 0.0 else np.array([1.0, 0.0])
+    across = np.array([along[1], -along[0]])
+    push = np.asarray(own.impulse)
+    return Impact(
+        contact=f"{own.hand} takes {own.grip}",
+        t_start=0.0,
+        t_end=0.0,
+        normal_velocity_before=-speed,
+        normal_velocity_after=-float(after @ along) + 0.0,
+        tangential_velocity_before=0.0,
+        tangential_velocity_after=float(after @ across),
+        max_indentation=0.0,
+        residual_indentation=0.0,
+        max_normal_force=float("inf"),
+        normal_impulse=float(-push @ along),
+        tangential_impulse=float(push @ across),
+        kinetic_energy_by_link_before=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.before))),
+        kinetic_energy_by_link_after=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.after))),
+    )
+
+
+# -- crawlers ----------------------------------------------------------------------------------------------------------
+
+
+def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
+    """Every step planned by inverse dynamics, then simulated under the planned torques."""
+    c = scenario.crawl
+    assert c is not None
+    with at("crawl"):
+        worm = Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
+        steps = [(step.holds, step.angles) for step in c.steps]
+        gait = worm.gait(c.start, steps, [step.duration for step in c.steps], c.blend, degrees=c.degrees)
+    begins, rears, fronts = (np.asarray(x) for x in gait.ledger)
+    clips: list[Clip] = []
+    for k, (step, asked) in enumerate(zip(gait.steps, c.steps, strict=True)):
+        say(f"step {k + 1} of {len(gait.steps)}")
+        with at(f"crawl.steps.{k}"):
+            world = step.world(kp=asked.kp, kd=asked.kd)
+        start = {"angles": np.asarray(step.first)}
+        result = _run(scenario, world, start, progress, until=float(step.duration))
+        front = step.holds == "front"
+        clips.append(Clip(result, float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)))
+        if not result.finished:
+            break
+    return Study(scenario, tuple(clips), gait=gait)

@@ -1,0 +1,258 @@
+"""Scenario files: TOML in, a scenario or one sentence out; and back."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import tomli_w
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from ..errors import CaromError
+from .model import Scenario
+
+LONGEST = 2_000_000  # characters; a scenario with long tables has some thousands
+DEEPEST = 20  # tables in tables
+Path = tuple[str | int, ...]
+
+
+class ScenarioError(CaromError):
+    """A scenario that cannot be used; the message says where, what, and the cure."""
+
+
+def read(text: str, where: str = "scenario") -> Scenario:
+    """A scenario from TOML text; `where` names the file in messages."""
+    if len(text) > LONGEST:
+        raise ScenarioError(f"{where} has {len(text)} characters; a scenario has at most {LONGEST}")
+    data = parsed(text, where)
+    return checked(data, where, text)
+
+
+def parsed(text: str, where: str) -> dict[str, Any]:
+    """The tables of a TOML text."""
+    if text.count("\x00"):
+        raise ScenarioError(f"{where} contains zero bytes; a scenario is a text file (UTF-8, TOML)")
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as mistake:
+        raise ScenarioError(f"{where} is not valid TOML: {_one_line(mistake)}") from None
+    except (RecursionError, ValueError, OverflowError) as mistake:  # a million brackets, numbers with 5,000 digits
+        raise ScenarioError(f"{where} cannot be read: {_one_line(mistake)}; is it a scenario file?") from None
+    if _depth(data) > DEEPEST:
+        raise ScenarioError(f"{where} has tables nested more than {DEEPEST} deep; a scenario needs a handful")
+    return data
+
+
+def checked(data: dict[str, Any], where: str, text: str = "") -> Scenario:
+    """A scenario from tables, or the first mistake as a sentence."""
+    try:
+        return Scenario.model_validate(data)
+    except ValidationError as mistakes:
+        found = mistakes.errors(include_url=False, include_context=True)
+        raise ScenarioError(_sentence(found, data, where, text)) from None
+    except RecursionError:
+        raise ScenarioError(f"{where} has tables nested too deep; a scenario needs a handful") from None
+
+
+def write(scenario: Scenario) -> str:
+    """TOML text with every field that has a value, defaults included."""
+    return tomli_w.dumps(plain(scenario))
+
+
+def plain(scenario: Scenario) -> dict[str, Any]:
+    """Tables of plain values. What is None is left out: TOML has no word for it, and it is the default."""
+    return dict(_without_none(scenario.model_dump(mode="python")))
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(each) for key, each in value.items() if each is not None}
+    return [_without_none(each) for each in value] if isinstance(value, list) else value
+
+
+def _depth(value: Any) -> int:
+    """How deep tables and arrays are nested; without recursion, which a file could exhaust."""
+    depth, layer = 0, [value]
+    while layer and depth <= DEEPEST:
+        inner: list[Any] = []
+        for each in layer:
+            if isinstance(each, dict):
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+        depth, layer = depth + 1, inner
+    return depth
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------------
+
+
+def _sentence(found: Sequence[ErrorDetails], data: dict[str, Any], where: str, text: str) -> str:
+    """The most telling mistake first: an unknown key explains why another one is missing."""
+    ranked = sorted(found, key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
+    first = ranked[0]
+    path = _path(first["loc"], data)
+    line = line_of(text, path)
+    at = f"{where}, line {line}" if line else where
+    more = f" ({len(found) - 1} more)" if len({_path(e["loc"], data) for e in found}) > 1 else ""
+    return f"{at}: {_rule(first, path, data)}{more}"
+
+
+def _path(loc: Iterable[str | int], data: Any) -> Path:
+    """A location in the file: without the words that pydantic puts in for the members of a union."""
+    out: list[str | int] = []
+    for step in loc:
+        known = isinstance(data, dict) and step in data
+        if known or (isinstance(data, list) and isinstance(step, int) and step < len(data)):
+            data = data[step]
+        elif _is_tag(step) if isinstance(step, str) else data is not None:
+            continue
+        else:
+            data = None  # a missing key
+        out.append(step)
+    return tuple(out)
+
+
+def _is_tag(step: str) -> bool:
+    """Is it the name of a member of a union, such as `hunt-crossley`, `list[...]` or a class?"""
+    return "[" in step or "(" in step or step in _TAGS or step[:1].isupper()
+
+
+def _tags() -> set[str]:
+    from ..contact import catalogue
+    from . import drive, parts
+
+    words = {"float", "int", "str", "bool", "none", "constrained-str", "literal"} | set(catalogue.laws())
+    for module in (drive, parts):
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, BaseModel):
+                for name in ("kind", "until"):
+                    field = value.model_fields.get(name)
+                    words |= set(getattr(field.annotation, "__args__", ())) if field else set()
+    return words
+
+
+_TAGS = _tags()
+
+
+def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
+    name, kind = dotted(path), mistake["type"]
+    given = shown(mistake["input"])
+    if kind == "extra_forbidden":
+        return _unknown(path, data)
+    if kind == "missing":
+        return f"{name} is missing; {_meaning(path)}"
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _tag_sentence(mistake, name)
+    if kind == "literal_error":
+        return f"{name} is {given}; it must be one of {mistake['ctx']['expected']}"
+    meaning = _meaning(path)
+    rule = {
+        "float_type": "it must be a number",
+        "int_type": "it must be a whole number",
+        "string_type": "it must be a text in quotes",
+        "bool_type": "it must be true or false",
+        "list_type": "it must be a list, such as [1.0, 2.0]",
+        "dict_type": "it must be a table",
+        "model_type": "it must be a table",
+        "model_attributes_type": "it must be a table",
+        "finite_number": "it must be a finite number",
+    }.get(kind, mistake["msg"][:1].lower() + mistake["msg"][1:])
+    return f"{name} is {given}; {rule}; {meaning}" if meaning else f"{name} is {given}; {rule}"
+
+
+def _tag_sentence(mistake: ErrorDetails, name: str) -> str:
+    key = mistake["ctx"]["discriminator"].strip("'")
+    if mistake["type"] == "union_tag_not_found":
+        return f'{name} does not say which; give it a {key}, such as {{ {key} = "..." }}; `carom schema` lists them'
+    known = re.findall(r"'([^']+)'", mistake["ctx"]["expected_tags"])
+    tag = str(mistake["ctx"]["tag"])
+    near = get_close_matches(tag, known, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else "choose one of these"
+    return f"{name}.{key} is {shown(tag)}; known: {', '.join(known)}; {hint}"
+
+
+def _unknown(path: Path, data: Any) -> str:
+    key, known = str(path[-1]), _known_keys(path[:-1], data)
+    near = get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known) or 'nothing'}"
+    return f"there is no field {dotted(path)}; {hint}"
+
+
+def _model_at(path: Path, data: Any) -> type[BaseModel] | None:
+    """The kind of table that stands at a place of the data."""
+    from .schema import model_at
+
+    return model_at(path, data)
+
+
+def _known_keys(path: Path, data: Any) -> list[str]:
+    model = _model_at(path, data)
+    return list(model.model_fields) if model else []
+
+
+def _meaning(path: Path) -> str:
+    from .schema import meaning_at
+
+    return meaning_at(path)
+
+
+def dotted(path: Path) -> str:
+    """contacts.tip.friction.mu"""
+    return ".".join(shortened(str(step), 60) for step in path) or "the file"
+
+
+def shown(value: Any) -> str:
+    """A value as people write it, not longer than a line."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list" if len(value) > 4 else shortened(repr(value), 60)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return shortened(f"'{value}'" if isinstance(value, str) else repr(value), 60)
+
+
+def shortened(text: str, most: int) -> str:
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\n", " ").replace("\r", " ")
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _one_line(mistake: BaseException) -> str:
+    return shortened(str(mistake) or type(mistake).__name__, 200)
+
+
+# -- places ------------------------------------------------------------------------------------------------------------
+
+HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
+KEY = re.compile(r"^\s*([A-Za-z0-9_\-\"'. ]+?)\s*=")
+
+
+def line_of(text: str, path: Path) -> int | None:
+    """The line of a TOML text where a path is set: the longest part of it that has a line of its own."""
+    wanted = [str(step) for step in path]
+    best: tuple[int, int] = (0, 0)
+    table: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = HEADER.match(line)
+        key = KEY.match(line)
+        if header:
+            table = _steps(header.group(1))
+            here = table
+        elif key:
+            here = [*table, *_steps(key.group(1))]
+        else:
+            continue
+        if here == wanted[: len(here)] and len(here) > best[0]:
+            best = (len(here), number)
+    return best[1] or None
+
+
+def _steps(words: str) -> list[str]:
+    """A dotted key in parts; quotes may hold dots."""
+    return [a or b or c for a, b, c in re.findall(r'"([^"]*)"|\'([^\']*)\'|([A-Za-z0-9_-]+)', words)]

@@ -5,29 +5,63 @@ A new command is a file with one function, and one entry in `COMMANDS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
+from .check import check
+from .equations import equations
 from .laws import laws
+from .listing import list_
+from .new import new
+from .report import report
+from .reproduce import reproduce
 from .restitution import restitution
+from .run import run
+from .schema import schema
+from .show import show
 from .speech import answering
 
-COMMANDS = (laws, restitution)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "list": list_,
+    "show": show,
+    "new": new,
+    "check": check,
+    "run": run,
+    "reproduce": reproduce,
+    "equations": equations,
+    "laws": laws,
+    "restitution": restitution,
+    "report": report,
+    "schema": schema,
+}
 
 app = typer.Typer(
     name="carom",
-    help="Planar robots that collide.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # a mistake of ours should be reported with the traceback that Python gives
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,  # units in square brackets are no markup
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"carom {version('carom')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _several() -> None:
-    """Planar robots that collide. Every command answers to --help with an example."""
+def _several(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Planar robots that collide. Every command answers to --help with an example.
+
+    Begin with: carom run ball-drop
+    """
 
 
-for _command in COMMANDS:
-    app.command()(answering(_command))
+for _name, _command in COMMANDS.items():
+    app.command(_name)(answering(_command))

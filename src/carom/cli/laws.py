@@ -18,7 +18,9 @@ def laws(
     kind: Annotated[str | None, typer.Option(help="Only laws of this kind: normal, friction or impact.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """List contact laws: formula, parameters, source, and when to choose them.
+    """List the contact laws.
+
+    Formula, parameters, source, and when to choose them.
 
     Example: carom laws gonthier
     """

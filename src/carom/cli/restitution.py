@@ -28,7 +28,9 @@ def restitution(
     figure: Annotated[Path | None, typer.Option(help="With --all: draw achieved against asked to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
-    """Print the restitution that a law achieves beside the one that is asked of it.
+    """Print the restitution that a law achieves.
+
+    Beside the one that is asked of it, by quadrature and by simulation.
 
     Example: carom restitution lankarani-nikravesh --asked 0.5
 

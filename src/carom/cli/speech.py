@@ -1,9 +1,16 @@
-"""How commands speak: results on stdout, one sentence on stderr for a mistake, and an exit code."""
+"""How commands speak: results on stdout, everything else on stderr, one sentence for a mistake, and an exit code.
+
+0  done            2  bad input, or a file that cannot be read or written
+1  a number differs from its source without a reason (carom reproduce), or a mistake was found (carom check)
+3  the run ended early; what was computed is written   130  interrupted by Ctrl-C; what was computed is written
+"""
 
 from __future__ import annotations
 
 import functools
 import json
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +19,11 @@ from rich.console import Console
 
 from .. import errors
 
-BAD_INPUT = 2
+DIFFERS, BAD_INPUT, ENDED_EARLY, INTERRUPTED = 1, 2, 3, 130
 
 
 def answering(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose refusals become one sentence and exit code 2, without a traceback."""
+    """A command whose refusals become one sentence and an exit code, without a traceback."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -24,16 +31,46 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except errors.CaromError as refusal:
             typer.echo(f"carom: {refusal}", err=True)
-            raise typer.Exit(BAD_INPUT) from None
+            raise typer.Exit(_code(refusal)) from None
+        except KeyboardInterrupt:
+            typer.echo("carom: interrupted; nothing was written", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # the reader of a pipe, such as head, has gone
+            sys.stderr.close()
+            raise typer.Exit(0) from None
+        except MemoryError:
+            typer.echo("carom: the memory of this machine is used up; shorten the run, or ask for fewer", err=True)
+            raise typer.Exit(ENDED_EARLY) from None
 
     return run
 
 
-def console() -> Console:
+def _code(refusal: errors.CaromError) -> int:
+    return INTERRUPTED if type(refusal).__name__ == "Interrupted" else BAD_INPUT
+
+
+def console(**options: Any) -> Console:
     """Made when it is needed: stdout may have been redirected since the import. Text is never read as markup."""
-    return Console(markup=False, highlight=False, emoji=False)
+    return Console(markup=False, highlight=False, emoji=False, **options)
 
 
 def as_json(value: Any) -> None:
     """Machine-readable, and the same on every terminal."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+class Stages:
+    """One line on a terminal that says what is being done; nothing where stderr is a file or quiet is asked for."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+        self.began = time.perf_counter()
+
+    def __call__(self, words: str) -> None:
+        if self.shown:
+            spent = time.perf_counter() - self.began
+            print(f"\r\x1b[K{spent:6.1f} s  {words}", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -96,8 +96,7 @@ def _over(below: Any, above: Any) -> Any:
     """Tables are merged, everything else is replaced."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
-    # A table of another kind shares no fields with the one that it replaces.
-    for tag in ("kind", "law"):
-        if tag in above and above[tag] != below.get(tag):
-            return above
+    # A table of another kind, and a quantity that measures anew, share nothing with what they replace.
+    if "measure" in above or any(tag in above and above[tag] != below.get(tag) for tag in ("kind", "law")):
+        return above
     return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}

@@ -1,0 +1,32 @@
+"""carom list: the shipped scenarios."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .speech import as_json, console
+
+
+def list_(json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:
+    """List the shipped scenarios.
+
+    Example: carom list
+    """
+    from ..scenario.library import names, shipped
+
+    found = [shipped(name) for name in names()]
+    if json:
+        as_json([{"name": s.name, "title": s.title, "source": s.source, "variants": list(s.variants)} for s in found])
+        return
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("scenario", no_wrap=True)
+    table.add_column("what happens", overflow="fold")
+    table.add_column("variants", overflow="fold")
+    for s in found:
+        table.add_row(Text(s.name), Text(s.title), Text(", ".join(s.variants)))
+    console().print(table)
+    console().print("\ncarom show NAME tells more, carom run NAME does it, carom new FILE starts one of your own.")

@@ -1,0 +1,99 @@
+"""carom run: a scenario from start to report."""
+
+from __future__ import annotations
+
+import json as json_
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .speech import ENDED_EARLY, INTERRUPTED, Stages
+from .tables import impact_table, quantity_table
+
+
+def run(
+    name: Annotated[str, typer.Argument(help="A shipped scenario, or a file.")],
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="Another value: path=value, such as run.until=2.0. May repeat.")
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="The variant of that name.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the results; runs/NAME if left out.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the folder if it is there.")] = False,
+    numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
+) -> None:
+    """Run a scenario: numbers, figures, report.
+
+    The results go into a folder, which appears when everything in it is complete. Exit codes: 0 done; 2 bad input; 3
+    the run ended early; 130 interrupted. In the last two cases what was computed is written, and the outcome says so.
+
+    Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
+    """
+    from ..scenario.change import changed, parsed_change
+    from ..scenario.library import load
+    from ..scenario.output import write
+    from ..scenario.study import study
+
+    scenario = load(name)
+    if variant is not None:
+        scenario = scenario.variant(variant)
+    if changes:
+        scenario = changed(scenario, dict(parsed_change(each) for each in changes))
+    if numbers_only:
+        output = scenario.output.model_copy(update={"figures": [], "report": False})
+        scenario = scenario.model_copy(update={"output": output})
+    folder = free_folder(scenario.name) if out is None else out
+    _refuse_existing(folder, replace)
+    say = Stages(quiet or json)
+    try:
+        say("compiling and running" if scenario.crawl is None else "planning")
+        found = study(scenario, say, False if quiet or json else None)
+        summary = write(found, folder, replace=replace, say=say)
+    finally:
+        say.close()
+    _tell(summary, folder, quiet, json)
+    if not found.finished:
+        raise typer.Exit(INTERRUPTED if "interrupt" in found.outcome.lower() else ENDED_EARLY)
+
+
+def free_folder(name: str) -> Path:
+    """runs/NAME, or the first runs/NAME-2, -3 .. that is not there yet."""
+    folder, number = Path("runs") / name, 1
+    while folder.exists():
+        number += 1
+        folder = Path("runs") / f"{name}-{number}"
+    return folder
+
+
+def _refuse_existing(folder: Path, replace: bool) -> None:
+    """Before the work is done, not after it."""
+    from ..result.files import Folder
+
+    Folder(folder, replace).discard()
+
+
+def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> None:
+    if json:
+        typer.echo(json_.dumps(summary, indent=1, ensure_ascii=False))
+        return
+    if quiet:
+        typer.echo(str(folder))
+        return
+    if summary["impacts"]:
+        typer.echo(impact_table(summary["impacts"]) + "\n")
+    if summary["quantities"]:
+        typer.echo(quantity_table(summary["quantities"]) + "\n")
+    energy, solver = summary["energy"], summary["solver"]
+    typer.echo(
+        f"{summary['outcome']}; {len(summary['impacts'])} impacts, {solver['steps']} steps, compiled in "
+        f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
+        + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
+    )
+    for warning in summary["warnings"]:
+        typer.echo(f"warning: {warning}")
+    report = folder / "report.html"
+    typer.echo(f"report: {report}" if report.exists() else f"results: {folder}")

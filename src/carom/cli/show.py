@@ -1,0 +1,92 @@
+"""carom show: what a scenario is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .speech import console
+
+
+def show(
+    name: Annotated[str | None, typer.Argument(help="A shipped scenario, or a file.")] = None,
+    toml: Annotated[bool, typer.Option("--toml", help="Its file, complete.")] = False,
+    variant: Annotated[str | None, typer.Option(help="The variant of that name.")] = None,
+    measures: Annotated[bool, typer.Option("--measures", help="What [quantities] can measure.")] = False,
+) -> None:
+    """Show a scenario, and what it should give.
+
+    Example: carom show ball-drop
+    """
+    if measures:
+        _measures()
+        return
+    from ..errors import CaromError
+    from ..scenario.library import load
+
+    if name is None:
+        raise CaromError("which scenario? `carom list` names those that are shipped")
+    scenario = load(name) if variant is None else load(name).variant(variant)
+    if toml:
+        typer.echo(scenario.toml())
+        return
+    out = console()
+    out.print(Text(f"{scenario.name}: {scenario.title}", style="bold"))
+    for text in (scenario.about.strip(), f"Source: {scenario.source}" if scenario.source else ""):
+        if text:
+            out.print(Text(" ".join(text.split())))
+    out.print()
+    for line in _parts(scenario):
+        out.print(Text(line))
+    if scenario.variants:
+        out.print(Text(f"variants: {', '.join(scenario.variants)}  (carom run {scenario.name} --variant ...)"))
+    if scenario.quantities:
+        out.print()
+        out.print(_quantities(scenario))
+
+
+def _parts(s: Any) -> list[str]:
+    """The world in a few lines."""
+    out = []
+    if s.crawl is None:
+        from ..scenario.build import world_of
+
+        world = world_of(s) if s.capture is None else world_of(s.model_copy(update={"control": {}}))
+        out += str(world.mechanism).splitlines()
+    else:
+        c = s.crawl
+        out.append(f"inchworm of {c.links} links, {c.length:g} m and {c.mass:g} kg each, {len(c.steps)} steps")
+    for name, c in s.contacts.items():
+        law = c.normal or c.impact
+        rubs = f", friction {c.friction.law}" if c.friction else ""
+        what = c.site if c.limit is None else f"joint of {c.limit.link}"
+        against = "its stop" if c.limit else c.against if isinstance(c.against, str) else f"a {c.against.kind}"
+        out.append(f"contact {name}: {what} against {against}, {law.law}{rubs}")
+    out += [f"control {name}: {c.kind}" for name, c in s.control.items()]
+    out.append(f"run: until {s.run.until:g} s, {s.run.solver}, rtol {s.run.rtol:g}")
+    return out
+
+
+def _quantities(s: Any) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for head in ("quantity", "expected", "unit", "about, source"):
+        table.add_column(head, overflow="fold")
+    for name, q in s.quantities.items():
+        expected = "" if q.expected is None else f"{q.expected:.7g}"
+        words = "; ".join(w for w in (q.about, q.source) if w)
+        table.add_row(Text(name), Text(expected), Text(q.unit), Text(words))
+    return table
+
+
+def _measures() -> None:
+    from ..scenario.measures import MEASURES
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("measure", no_wrap=True)
+    table.add_column("meaning", overflow="fold")
+    for m in MEASURES:
+        table.add_row(Text(m.form), Text(m.meaning))
+    console().print(table)

@@ -1,0 +1,80 @@
+"""Plain tables: aligned columns in lines that no terminal cuts off, long reasons as notes underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+MOST_ROWS = 25
+
+
+def aligned(columns: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:
+    """Lines of a table whose columns are given, heads first; columns in `left` begin at one place, others end there."""
+    widths = [max(map(len, column)) for column in columns]
+    rows = zip(*columns, strict=True)
+    return [
+        "  ".join(c.ljust(w) if k in left else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]
+
+
+# Head, unit, value of an impact's record, format; a column without anything to say is left out.
+IMPACT: tuple[tuple[str, str, Callable[[Mapping[str, Any]], float | None], str], ...] = (
+    ("t", "s", lambda i: i["t_start"], ".6f"),
+    ("lasts", "ms", lambda i: 1e3 * i["duration"], ".4f"),
+    ("v before", "m/s", lambda i: i["normal_velocity_before"], ".3f"),
+    ("after", "m/s", lambda i: i["normal_velocity_after"] + 0.0, ".3f"),
+    ("e", "-", lambda i: None if i["restitution"] is None else i["restitution"] + 0.0, ".3f"),
+    ("peak", "kN", lambda i: None if i["max_normal_force"] is None else 1e-3 * i["max_normal_force"], ".3f"),
+    ("impulse", "N s", lambda i: i["normal_impulse"], ".4g"),
+    ("dent", "um", lambda i: 1e6 * i["residual_indentation"], ".1f"),
+    ("lost", "J", lambda i: i["kinetic_energy_before"] - i["kinetic_energy_after"], ".4g"),
+)
+
+
+def impact_table(impacts: Sequence[Mapping[str, Any]]) -> str:
+    """Impacts as people read them."""
+    shown = impacts[:MOST_ROWS]
+    columns = [["", *(str(k + 1) for k in range(len(shown)))], ["contact", *(i["contact"] for i in shown)]]
+    for head, unit, read, form in IMPACT:
+        values = [read(i) for i in shown]
+        if any(values):
+            columns.append([f"{head} [{unit}]", *("-" if v is None else format(v, form) for v in values)])
+    lines = aligned(columns, left=(1,))
+    if len(impacts) > MOST_ROWS:
+        lines.append(f"and {len(impacts) - MOST_ROWS} more in impacts.csv")
+    return "\n".join(lines)
+
+
+def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
+    """Numbers beside what their sources say; why some differ stands below."""
+    names, values, expected, off, verdicts = ["quantity"], ["carom"], ["source"], ["difference"], [""]
+    notes: list[str] = []
+    for name, q in quantities.items():
+        names.append(f"{name.replace('_', ' ')} [{q.get('unit', '-')}]")
+        values.append("-" if q.get("value") is None else f"{q['value']:.7g}")
+        expected.append("" if q.get("expected") is None else f"{q['expected']:.7g}")
+        off.append(_difference(q))
+        verdicts.append(_verdict(q, notes))
+    lines = aligned([names, values, expected, off, verdicts], left=(0, 4))
+    return "\n".join([*(line.rstrip() for line in lines), *(f"  ({k + 1}) {note}" for k, note in enumerate(notes))])
+
+
+def _difference(q: Mapping[str, Any]) -> str:
+    if q.get("difference") is None:
+        return ""
+    if not q["expected"]:
+        return f"{q['difference']:+.1e}"
+    return f"{100.0 * q['difference'] / abs(q['expected']):+.2g} %"
+
+
+def _verdict(q: Mapping[str, Any], notes: list[str]) -> str:
+    if q.get("agrees") is None:
+        return ""
+    if q["agrees"]:
+        return "agrees"
+    if not q.get("note"):
+        return "DIFFERS"
+    if q["note"] not in notes:
+        notes.append(q["note"])
+    return f"differs ({notes.index(q['note']) + 1})"

@@ -1,0 +1,118 @@
+"""Writing a study: a folder that appears complete or not at all.
+
+scenario.toml  summary.json  impacts.csv  energy.csv  trajectory.nc  figures/*.png  report.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import CaromError, name_in
+from ..result.files import FileError, Folder, sentence, write_text
+from .measures import Measured, measured
+from .study import Study
+from .summary import energy_csv, impacts_csv, summary
+
+Say = Callable[[str], None]
+DPI = 160
+
+
+class Interrupted(CaromError):
+    """Ctrl-C while results were written; what was done by then is kept."""
+
+
+def write(study: Study, path: Path, *, replace: bool = False, say: Say = lambda words: None) -> dict[str, Any]:
+    """Write everything that the scenario asks for; the summary is returned."""
+    folder = Folder(path, replace)
+    try:
+        quantities = measured(study) if study.finished else []
+        found = summary(study, quantities)
+        _numbers(study, folder.half, found, say)
+        try:
+            _pictures(study, folder.half, quantities, found, say)
+        except KeyboardInterrupt:
+            # The numbers are complete; pictures can be made again with `carom report`.
+            folder.finish()
+            raise Interrupted(
+                f"interrupted while figures and report were made; the numbers are in {folder.path}; run: carom report "
+                f"{folder.path}"
+            ) from None
+        folder.finish()
+        return found
+    except OSError as trouble:
+        raise FileError(sentence(Path(trouble.filename or path), trouble)) from None
+    finally:
+        folder.discard()
+
+
+def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
+    say("numbers")
+    write_text(half / "scenario.toml", study.scenario.toml())
+    write_text(half / "summary.json", json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(half / "impacts.csv", impacts_csv(study))
+    if study.scenario.run.ledger:
+        write_text(half / "energy.csv", energy_csv(study))
+    say("trajectory")
+    for name, result in named_results(study):
+        result.save(half / f"trajectory{name}.nc")
+
+
+def named_results(study: Study) -> list[tuple[str, Any]]:
+    """Runs with what is added to their files' names: nothing for the only one."""
+    results = study.results
+    own = [("", results[0])] if len(results) == 1 else [(f"-step{k + 1}", r) for k, r in enumerate(results)]
+    return own + [(f"-{name}", other.result) for name, other in study.others.items()]
+
+
+def _pictures(study: Study, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
+    figures = []
+    if study.scenario.output.figures != []:
+        (half / "figures").mkdir()
+        for name, caption, figure in figures_of(study):
+            say(f"figure {name}")
+            figure.savefig(half / "figures" / f"{name}.png", dpi=DPI)
+            figures.append((name, caption, half / "figures" / f"{name}.png"))
+    if study.scenario.output.report:
+        say("report")
+        write_report_of(study, half / "report.html", quantities, figures, found)
+
+
+def figures_of(study: Study) -> Iterator[tuple[str, str, Any]]:
+    """(name, what it shows, figure) of everything that suits, or of what the scenario asks for."""
+    from ..figures import FIGURES, compare
+
+    asked = study.scenario.output.figures
+    known = {f.name: f for f in FIGURES}
+    for name in asked or ():
+        name_in("figure", name, tuple(known))
+    if study.others:
+        each = {"as given": study.result} | {name: other.result for name, other in study.others.items()}
+        yield "comparison", "variants side by side", compare(each)
+    results = study.results
+    for k, result in enumerate(results):
+        prefix = "" if len(results) == 1 else f"step{k + 1}-"
+        for name, figure in known.items():
+            if (asked is None and figure.suits(result)) or (asked is not None and name in asked):
+                yield f"{prefix}{name}", figure.meaning, getattr(result.plot, name)()
+
+
+def write_report_of(
+    study: Study, path: Path, quantities: list[Measured], figures: list[tuple[str, str, Path]], found: dict[str, Any]
+) -> None:
+    """The page that shows what happened."""
+    from ..report import write_report
+
+    write_report(
+        path,
+        study.clips,
+        title=study.scenario.title or study.scenario.name,
+        about=study.scenario.about,
+        quantities=[
+            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
+        ],
+        figures=[(file.read_bytes(), f"{name}: {caption}") for name, caption, file in figures],
+        summary=found,
+    )

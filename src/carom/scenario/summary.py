@@ -1,0 +1,185 @@
+"""A study in numbers: what summary.json, impacts.csv and energy.csv hold."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+from typing import Any
+
+import numpy as np
+
+from ..result.impacts import Impact
+from .measures import Measured
+from .study import Study
+
+# Columns of impacts.csv, with their units; summary.json has the same names.
+COLUMNS = {
+    "contact": "",
+    "t_start": "s",
+    "t_end": "s",
+    "duration": "s",
+    "normal_velocity_before": "m/s",
+    "normal_velocity_after": "m/s",
+    "tangential_velocity_before": "m/s",
+    "tangential_velocity_after": "m/s",
+    "max_indentation": "m",
+    "residual_indentation": "m",
+    "max_normal_force": "N",
+    "normal_impulse": "N s",
+    "tangential_impulse": "N s",
+    "restitution": "-",
+    "kinetic_energy_before": "J",
+    "kinetic_energy_after": "J",
+}
+
+
+def summary(study: Study, quantities: list[Measured]) -> dict[str, Any]:
+    """Everything that a program wants to know about a run."""
+    from importlib.metadata import version
+
+    return clean(
+        {
+            "scenario": study.scenario.name,
+            "title": study.scenario.title,
+            "version": version("carom"),
+            "outcome": study.outcome,
+            "finished": study.finished,
+            "warnings": [w for result in study.results for w in result.warnings],
+            "impacts": [impact_record(i) for i in study.impacts],
+            "energy": _energy(study),
+            "momentum": _momentum(study),
+            "final_state": _final(study),
+            "solver": _solver(study),
+            "quantities": {m.name: _quantity(m) for m in quantities},
+            "variants": {name: _variant(other) for name, other in study.others.items()},
+        }
+    )
+
+
+def clean(value: Any) -> Any:
+    """JSON has no word for infinity and nan: null stands for both."""
+    if isinstance(value, dict):
+        return {key: clean(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(each) for each in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def impact_record(impact: Impact) -> dict[str, Any]:
+    """An impact by the names of its columns."""
+    record = {name: getattr(impact, name) for name in COLUMNS if name != "restitution"}
+    moving = impact.normal_velocity_before != 0.0
+    return record | {
+        "restitution": impact.restitution if moving else math.nan,
+        "kinetic_energy_by_link_before": list(impact.kinetic_energy_by_link_before),
+        "kinetic_energy_by_link_after": list(impact.kinetic_energy_by_link_after),
+    }
+
+
+def _energy(study: Study) -> dict[str, Any]:
+    if not study.scenario.run.ledger:
+        return {}
+    ledgers = [result.energy for result in study.results]
+    works: dict[str, float] = {}
+    for ledger in ledgers:
+        for name, work in ledger.works.items():
+            works[name] = works.get(name, 0.0) + float(work[-1])
+    return {
+        "unit": "J",
+        "initial": float(ledgers[0].total[0]),
+        "final": float(ledgers[-1].total[-1]),
+        "max_error_percent": max(ledger.max_error_percent for ledger in ledgers),
+        "mean_error_percent": max(ledger.mean_error_percent for ledger in ledgers),
+        "works": works,
+    }
+
+
+def _momentum(study: Study) -> dict[str, Any]:
+    m = study.result.momentum
+    return {
+        "linear_initial": m.linear[0].tolist(),
+        "linear_final": m.linear[-1].tolist(),
+        "angular_initial": float(m.angular[0]),
+        "angular_final": float(m.angular[-1]),
+        "linear_drift": m.linear_drift,
+        "angular_drift": m.angular_drift,
+        "units": {"linear": "kg m/s", "angular": "kg m^2/s, about the world's origin"},
+    }
+
+
+def _final(study: Study) -> dict[str, Any]:
+    result = study.result
+    m, top = result.world.mechanism, result.world.mechanism.topology
+    q, v = result.q[-1], result.v[-1]
+    bends = top.base_dof + top.links
+    out: dict[str, Any] = {
+        "t": study.clips[-1].end,
+        "angles": dict(zip(top.names, np.asarray(m.angles(q)).tolist(), strict=True)),
+        "rates": dict(zip(top.names, np.asarray(m.angles(v)).tolist(), strict=True)),
+        "units": {"t": "s", "angles": "rad", "rates": "rad/s", "base": "m", "base_velocity": "m/s", "bending": "m"},
+    }
+    if top.base_dof:
+        out |= {"base": np.asarray(m.base(q)).tolist(), "base_velocity": np.asarray(m.base(v)).tolist()}
+    if top.elastic:
+        out |= {"bending": q[bends:].tolist(), "bending_rates": v[bends:].tolist()}
+    return out
+
+
+def _solver(study: Study) -> dict[str, Any]:
+    each = [result.statistics for result in study.results]
+    names = ("steps", "rejected", "events", "compile_seconds", "run_seconds")
+    run = study.scenario.run
+    settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol}
+    return settings | {name: sum(getattr(s, name) for s in each) for name in names}
+
+
+def _quantity(m: Measured) -> dict[str, Any]:
+    out = {
+        key: value for key, value in dataclasses.asdict(m).items() if key not in ("name",) and value not in (None, "")
+    }
+    return out if m.agrees is None else out | {"difference": m.difference, "agrees": m.agrees, "verdict": m.verdict}
+
+
+def _variant(other: Study) -> dict[str, Any]:
+    from .measures import measured
+
+    return {"outcome": other.outcome, "quantities": {m.name: _quantity(m) for m in measured(other)}}
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def impacts_csv(study: Study) -> str:
+    """One row per impact; units in the head."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow([f"{name} [{unit}]" if unit else name for name, unit in COLUMNS.items()])
+    for impact in study.impacts:
+        record = impact_record(impact)
+        table.writerow([_cell(record[name]) for name in COLUMNS])
+    return out.getvalue()
+
+
+def energy_csv(study: Study) -> str:
+    """The ledger over the accepted steps; units in the head."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    ledgers = [(clip.t0, clip.result.energy) for clip in study.clips if clip.t0 >= 0.0]
+    names = list(ledgers[0][1].works)
+    table.writerow(["t [s]", "kinetic [J]", "potential [J]", *(f"{n} [J]" for n in names), "not accounted for [J]"])
+    for t0, ledger in ledgers:
+        works = [ledger.works.get(name, np.zeros_like(ledger.t)) for name in names]
+        columns = (ledger.t + t0, ledger.kinetic, ledger.potential, *works, ledger.error)
+        for row in np.stack(columns, axis=1).tolist():
+            table.writerow([_cell(x) for x in row])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else repr(value)
+    return value

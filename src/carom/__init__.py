@@ -31,6 +31,7 @@ from .capture import HoldPose as HoldPose
 from .capture import after_capture as after_capture
 from .capture import capture as capture
 from .capture import capture_by_pseudo_inverse as capture_by_pseudo_inverse
+from .cite import cite as cite
 from .contact import Ambrosio as Ambrosio
 from .contact import BengisuAkay as BengisuAkay
 from .contact import CarvalhoMartins as CarvalhoMartins
@@ -107,3 +108,16 @@ from .study import poincare as poincare
 from .study import states_at as states_at
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    """Scenarios load when they are first asked for: they need pydantic, which the core does not."""
+    if name == "Scenario":
+        try:
+            from .scenario import Scenario
+        except ModuleNotFoundError as missing:
+            raise ImportError(
+                f"carom.Scenario needs {missing.name}, which is not installed; run: pip install 'carom[scenario]'"
+            ) from None
+        return Scenario
+    raise AttributeError(f"module 'carom' has no attribute '{name}'")

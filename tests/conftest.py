@@ -10,6 +10,9 @@ import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Tests patch carom while it runs, which programs kept on disk would not notice.
+os.environ["CAROM_PROGRAMS"] = "off"
+
 # A (3,) array that silently meets a (1, 3) one hides mistakes of shape.
 jax.config.update("jax_numpy_rank_promotion", "raise")
 

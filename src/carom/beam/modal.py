@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .. import errors
 from .numbers import plain
@@ -169,6 +168,8 @@ def _check_rule(rule: tuple[np.ndarray, ...], finer: tuple[np.ndarray, ...], cou
 
 def _check_motion(data: ModalData) -> None:
     """Refuse shapes that repeat each other, or that repeat the link's own rotation."""
+    from scipy.linalg import eigh  # here, because SciPy loads slowly and few worlds bend
+
     mass, count = data.modal_mass, data.shapes.count
     section, length = data.shapes.section, data.length
     lowest = float(eigh(data.stiffness, mass, eigvals_only=True)[0])
@@ -221,6 +222,8 @@ def _damping(
             "each says all of the damping; give the ratio or the coefficients"
         )
     zeta = _ratios(ratio, shapes.count)
+    from scipy.linalg import eigh  # here, because SciPy loads slowly and few worlds bend
+
     squares, vibrations = eigh(stiffness, WW + ThetaTheta)
     left = (WW + ThetaTheta) @ vibrations
     return (left * (2 * zeta * np.sqrt(squares))) @ left.T

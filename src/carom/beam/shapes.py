@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from scipy.special import roots_legendre
 
 from .. import errors
 from .numbers import plain
@@ -106,6 +105,8 @@ class AbstractShapes(ABC):
 @lru_cache(maxsize=64)
 def gauss(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on [0, 1]."""
+    from scipy.special import roots_legendre  # here, because SciPy loads slowly and few worlds bend
+
     x, w = roots_legendre(count)
     return frozen((x + 1) / 2), frozen(w / 2)
 

@@ -19,7 +19,6 @@ from itertools import pairwise
 from math import pi
 
 import numpy as np
-from scipy.optimize import brentq
 
 from . import waves
 from .waves import SECOND_EVEN, SECOND_ODD, TRIG_EVEN, TRIG_ODD, Wave
@@ -119,6 +118,8 @@ def _clamped_free(count: int, r: float, s: float) -> list[Root]:
 
 def _between(brackets: list[float], misfit: Callable[[float], float]) -> list[float]:
     """The one root between each pair of neighbours, to the last digit."""
+    from scipy.optimize import brentq  # here, because SciPy loads slowly and few worlds bend
+
     found = []
     for low, high in pairwise(brackets):
         at_low, at_high = misfit(low), misfit(high)

@@ -122,6 +122,9 @@ class AbstractAutomaton(eqx.Module):
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that this automaton cannot serve."""
 
+    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a world whose other automata contradict this one; called when the world is built."""
+
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         """By how much [m] each of its contacts is inside a surface; a run must not start so."""
         return {}

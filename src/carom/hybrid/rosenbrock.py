@@ -34,7 +34,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jax.scipy.linalg as jsl
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
@@ -236,11 +235,11 @@ def _in_arrays(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], St
 
     (z_q, z_z), (w_q, w_z) = _split(jax.jacfwd(rows, argnums=(0, 1))(q, z))
     matrix = jnp.eye(size) - g * z_z - g * g * jnp.pad(z_q, ((0, 0), (0, size - dof)))
-    factors = jsl.lu_factor(matrix)
+    factors = jax.scipy.linalg.lu_factor(matrix)
 
     def solve(right: State) -> State:
         r_q, r_z = ravel_pytree(right.q)[0], ravel_pytree((right.v, right.extra))[0]
-        k_z = jsl.lu_solve(factors, r_z + g * (z_q @ r_q))
+        k_z = jax.scipy.linalg.lu_solve(factors, r_z + g * (z_q @ r_q))
         v, extra = z_back(k_z)
         return State(q_back(r_q + g * k_z[:dof]), v, extra, ())
 

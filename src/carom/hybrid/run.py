@@ -21,6 +21,7 @@ from . import outcome
 from .flow import scene_with_motion
 from .loop import Carry, Settings, advance, begin
 from .scene import Scene, State, split
+from .store import load_or_make
 from .world import World
 
 
@@ -33,7 +34,7 @@ _EXECUTABLES: dict[Any, Any] = {}
 
 
 def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
-    """`function(*static, ...)` compiled for arguments of these shapes; kept, so that it is compiled once.
+    """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`store.py`).
 
     Asked for explicitly (and not left to jit) so that compile time can be told from run time, and so that several
     threads can share it.
@@ -42,7 +43,7 @@ def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
     key = (function, static, jax.tree.structure(args), shapes)
     if key not in _EXECUTABLES:
         jitted = jax.jit(partial(function, *static), compiler_options=compiler_options())
-        _EXECUTABLES[key] = jitted.lower(*args).compile()
+        _EXECUTABLES[key] = load_or_make(function, static, args, lambda: jitted.lower(*args).compile())
     return _EXECUTABLES[key]
 
 

@@ -2,16 +2,17 @@
 
 Explicit Runge-Kutta steps are written out on scalars, with diffrax's tableaux. diffrax runs its stages in a loop over
 buffers, which neither the single-function loop (`run.py`) nor the GPU kernel (`kernel.py`) can hold; in a plain CPU
-batch of the arm its step costs about the same (1.1 times). So only the coefficients come from there.
+batch of the arm its step costs about the same (1.1 times). So only the coefficients come from there, and diffrax is
+loaded when they are first needed: a program that is found compiled on disk does not need them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import diffrax
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
@@ -40,15 +41,30 @@ class Solver(Protocol):
         """
 
 
+class Tableau(NamedTuple):
+    """Coefficients of an explicit method."""
+
+    a: tuple[tuple[float, ...], ...]  # row i: weights of stages 0..i for stage i + 1
+    error: tuple[float, ...]
+    c: tuple[float, ...]
+
+
+@functools.cache
+def tableau(name: str) -> Tableau:
+    """diffrax's coefficients of 'tsit5' or 'dopri8'."""
+    import diffrax
+
+    t: Any = {"tsit5": diffrax.Tsit5, "dopri8": diffrax.Dopri8}[name].tableau
+    rows = tuple(tuple(float(x) for x in row) for row in t.a_lower)
+    return Tableau(rows, tuple(float(x) for x in t.b_error), tuple(float(x) for x in t.c))
+
+
 @dataclasses.dataclass(frozen=True)
 class RungeKutta:
     """Explicit, first-same-as-last: the last stage is the derivative at the end of the step."""
 
     name: str
     order: int
-    a: tuple[tuple[float, ...], ...]  # row i: weights of stages 0..i for stage i + 1
-    error: tuple[float, ...]
-    c: tuple[float, ...]
     unrolled: bool = False  # also for heavy right-hand sides: a GPU kernel holds no inner loop over buffers
 
     def step(
@@ -59,17 +75,19 @@ class RungeKutta:
             return self._looped(rhs, t, y, k0, h)
         ks = [k0]
         new = y
-        for row, c in zip(self.a, self.c, strict=True):
+        table = tableau(self.name)
+        for row, c in zip(table.a, table.c, strict=True):
             new = _add_scaled(y, list(zip(row, ks, strict=True)), h)
             ks.append(rhs(t + c * h, new))
         zero = jax.tree.map(jnp.zeros_like, y)
-        return new, _add_scaled(zero, list(zip(self.error, ks, strict=True)), h), ks[-1]
+        return new, _add_scaled(zero, list(zip(table.error, ks, strict=True)), h), ks[-1]
 
     def _looped(self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any) -> tuple[Any, Any, Any]:
         """The same with the stages in a loop, so that the right-hand side is compiled once and not once per stage."""
-        stages = len(self.c)
-        weights = jnp.asarray([[*row, *[0.0] * (stages - len(row))] for row in self.a])
-        nodes = jnp.asarray(self.c)
+        table = tableau(self.name)
+        stages = len(table.c)
+        weights = jnp.asarray([[*row, *[0.0] * (stages - len(row))] for row in table.a])
+        nodes = jnp.asarray(table.c)
         start, shaped = ravel_pytree(y)
         ks = jnp.zeros((stages + 1, start.size)).at[0].set(ravel_pytree(k0)[0])
 
@@ -79,7 +97,7 @@ class RungeKutta:
             return ks.at[i + 1].set(ravel_pytree(rhs(t + nodes[i] * h, shaped(new)))[0]), new
 
         ks, new = jax.lax.fori_loop(0, stages, stage, (ks, start))
-        error = h * jnp.sum(jnp.asarray(self.error)[:, None] * ks, axis=0)
+        error = h * jnp.sum(jnp.asarray(table.error)[:, None] * ks, axis=0)
         return shaped(new), shaped(error), shaped(ks[-1])
 
 
@@ -91,20 +109,9 @@ def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Any) -> Any:
     )
 
 
-def _of(name: str, order: int, solver: Any) -> RungeKutta:
-    t = solver.tableau
-    return RungeKutta(
-        name,
-        order,
-        tuple(tuple(float(x) for x in row) for row in t.a_lower),
-        tuple(float(x) for x in t.b_error),
-        tuple(float(x) for x in t.c),
-    )
-
-
 SOLVERS: dict[str, Solver] = {
-    "tsit5": _of("tsit5", 5, diffrax.Tsit5),
-    "dopri8": _of("dopri8", 8, diffrax.Dopri8),
+    "tsit5": RungeKutta("tsit5", 5),
+    "dopri8": RungeKutta("dopri8", 8),
     "rodas5p": RODAS5P,
 }
 

@@ -60,6 +60,8 @@ class World(eqx.Module):
         for name in names:
             if names.count(name) > 1:
                 raise errors.CaromError(f"{names.count(name)} automata are called '{name}'; give each its own name=")
+        for automaton in self.automata:
+            automaton.check_with(mechanism, self.automata)
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The geometry of a run: what films and the report's viewer draw, as plain arrays over time.
 
-    clips = [carom.Clip(first), carom.Clip(second, t0=2.0, mirrored=True, shift=(0.5, 0.0))]
+    clips = [Clip(first), Clip(second, t0=2.0, mirrored=True, shift=(0.5, 0.0))]
 
 A clip is one simulated stretch in a time and a frame of the ground that several stretches share: a crawler's steps,
 each with another foot held, or the motion before and after a capture.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,8 +141,16 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Drawing:
+    """All parts, and a box around everything that moves."""
+
     box: Box
     parts: list[Part]
+
+    @cached_property
+    def largest_force(self) -> float:
+        """[N], of all contacts."""
+        sizes = [float(np.max(np.hypot(*c.force.T))) for part in self.parts for c in part.contacts]
+        return max(sizes, default=0.0)
 
     @property
     def t(self) -> np.ndarray:
@@ -153,7 +162,7 @@ def clips_of(given: Any) -> tuple[Clip, ...]:
     items = given if isinstance(given, Sequence) else (given,)
     clips = tuple(item if isinstance(item, Clip) else Clip(item) for item in items)
     if not clips:
-        raise errors.CaromError("there is nothing to draw: clips is empty; give a result, or carom.Clip(result)")
+        raise errors.CaromError("there is nothing to draw: clips is empty; give a result, or a Clip of one")
     for clip in clips:
         if not hasattr(clip.result, "world"):
             raise errors.CaromError(
@@ -191,7 +200,7 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
     return Part(
         clip=clip,
         t=times,
-        links=[_link(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
+        links=[link_line(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
         pins=place(_stacked([body.origin[k] for k in joints], len(times))),
         bases=place(np.stack([body.origin[k][0] for k in fixed])) if fixed else np.zeros((0, 2)),
         rounds=[r for name, pair in pairs(result.world) for r in _rounds(clip, body, name, pair)],
@@ -287,7 +296,7 @@ def _last_tip(mechanism: Mechanism, tree: int) -> int:
     return top.site_names.index(f"{top.names[last]}.tip")
 
 
-def _link(clip: Clip, body: Skeleton, k: int) -> LinkLine:
+def link_line(clip: Clip, body: Skeleton, k: int) -> LinkLine:
     m = body.mechanism
     n, top = m.numbers, m.topology
     name, kind = top.names[k], top.shapes[k]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import CaromError
 
@@ -62,32 +65,67 @@ def _umask() -> int:
     return mask
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C inside is heard when the work is done; a second one at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before, heard = signal.getsignal(signal.SIGINT), []
+
+    def later(number: int, frame: Any) -> None:
+        if heard:
+            raise KeyboardInterrupt
+        heard.append(number)
+
+    signal.signal(signal.SIGINT, later)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
+
+
 class Folder:
     """A folder that is filled under a temporary name beside its own and gets its own name when it is done."""
 
     def __init__(self, path: Path, replace: bool = False) -> None:
         self.path, self.replace = Path(path), replace
-        if self.path.exists() and not replace:
-            raise FileError(
-                f"{self.path} exists already; nothing was written; choose another folder with --out, or give --replace"
-            )
-        if self.path.exists() and not self.path.is_dir():
-            raise FileError(f"{self.path} is a file; give the name of a folder")
         try:
+            self._refuse()
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.half = Path(tempfile.mkdtemp(prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent))
         except OSError as trouble:
             raise FileError(sentence(self.path, trouble)) from None
+
+    def _refuse(self) -> None:
+        """What is there already is left alone, unless it may go."""
+        if not os.path.lexists(self.path):
+            return
+        if not self.replace:
+            raise FileError(
+                f"{self.path} exists already; nothing was written; choose another folder with --out, or give --replace"
+            )
+        if not self.path.is_dir():
+            raise FileError(f"{self.path} is a file; give the name of a folder")
+        if any(self.path.iterdir()) and not (self.path / "scenario.toml").exists():
+            raise FileError(
+                f"{self.path} holds files that carom did not write, and was left as it is; choose another folder"
+            )
 
     def finish(self) -> None:
         """Give it its name; an older folder of that name goes only after the new one stands."""
         old = self.half.with_suffix(".old")
         try:
             os.chmod(self.half, 0o777 & ~_umask())
+            self._refuse()  # it may have come while the work was done
             if self.path.exists():
                 os.rename(self.path, old)
             os.rename(self.half, self.path)
         except OSError as trouble:
+            if old.exists() and not self.path.exists():
+                os.rename(old, self.path)
             raise FileError(sentence(self.path, trouble)) from None
         shutil.rmtree(old, ignore_errors=True)
 

@@ -178,11 +178,16 @@ def _forces(i: int, world: World, states: Any) -> Any:
 
 
 def _kinematics(world: World, pair: AbstractPair, event: Any) -> tuple[float, float, float]:
-    m = world.mechanism
-    k = pair.touching(Scene(m, jnp.asarray(event.t), split(m, jnp.asarray(event.q)), split(m, jnp.asarray(event.v))))
-    return float(k.rate), float(k.sliding), float(k.indentation)
+    args = (world.mechanism, pair, np.asarray(event.t), np.asarray(event.q), np.asarray(event.v))
+    rate, sliding, depth = executable(_touch, (), *args)(*args)
+    return float(rate), float(sliding), float(depth)
+
+
+def _touch(mechanism: Mechanism, pair: AbstractPair, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
+    k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
+    return tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))  # type: ignore[return-value]
 
 
 def _by_link(mechanism: Mechanism, q: Any, v: Any) -> tuple[float, ...]:
-    energies = kinetic_energy_by_link(mechanism, jnp.asarray(q), jnp.asarray(v))
-    return tuple(float(e) for e in energies)
+    args = (mechanism, np.asarray(q), np.asarray(v))
+    return tuple(float(e) for e in executable(kinetic_energy_by_link, (), *args)(*args))

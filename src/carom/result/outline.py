@@ -78,16 +78,15 @@ def _graph(surface: Graph, box: Box, times: np.ndarray) -> list[np.ndarray]:
 
 @outline.register
 def _spline(surface: Spline, box: Box, times: np.ndarray) -> list[np.ndarray]:
-    pieces = np.asarray(surface.pieces)
-    if not surface.closed:
-        pieces = pieces[1:-1]  # without the straight lines beyond the ends
+    every = np.asarray(surface.pieces)
+    pieces = every if surface.closed else every[1:-1]  # without the straight lines beyond the ends
     powers = np.linspace(0.0, 1.0, 13)[:, None] ** np.arange(4)
     parts = [np.stack([powers @ p[:4], powers @ p[4:]], axis=1) for p in pieces]
     line = np.concatenate([parts[0][:1], *(p[1:] for p in parts)])
     if surface.closed:
         return [line]
     reach = box.size + float(np.hypot(*(np.asarray(box.centre) - line[0])))
-    first, last = line[0] - line[1], line[-1] - line[-2]
+    first, last = -every[0][[1, 5]], every[-1][[1, 5]]
     ends = line[0] + reach * first / np.hypot(*first), line[-1] + reach * last / np.hypot(*last)
     return [np.concatenate([ends[0][None], line, ends[1][None]])]
 

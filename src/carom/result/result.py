@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,11 @@ from ..hybrid.scene import State, merge
 from ..hybrid.world import World
 from . import impacts as impacts_of
 from .ledger import Ledger
+
+if TYPE_CHECKING:
+    import xarray
+
+    from ..figures import Plots
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,12 +193,12 @@ class Result:
         """The energy ledger over the accepted steps."""
         if not self.final.y.work:
             raise errors.CaromError("this run was made with ledger=False; run it again with ledger=True")
-        kinetic, potential = _energies(self.world, jnp.asarray(self.q), jnp.asarray(self.v))
+        kinetic, potential = over_states(_energies, self.world, self.q, self.v)
         works = [
             np.append(column, np.asarray(end)) for column, end in zip(self.steps.y.work, self.final.y.work, strict=True)
         ]
         named = dict(zip(self.world.channels, works, strict=True))
-        return Ledger(self.t, np.asarray(kinetic), np.asarray(potential), named)
+        return Ledger(self.t, kinetic, potential, named)
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -218,8 +224,36 @@ class Result:
     @cached_property
     def momentum(self) -> MomentumRecord:
         """Linear and angular momentum over the accepted steps; conserved where nothing outside acts."""
-        linear, angular = _momenta(self.world, jnp.asarray(self.q), jnp.asarray(self.v))
-        return MomentumRecord(self.t, np.asarray(linear), np.asarray(angular))
+        linear, angular = over_states(_momenta, self.world, self.q, self.v)
+        return MomentumRecord(self.t, linear, angular)
+
+    # -- shown and kept ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def trajectory(self) -> xarray.Dataset:
+        """Motion, forces, torques and energies over time, with names and units: an xarray Dataset."""
+        from .trajectory import trajectory
+
+        return trajectory(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens."""
+        from .trajectory import save
+
+        return save(self, path)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
+        from ..figures import Plots
+
+        return Plots(self)
+
+    def animate(self, path: str | Path, **options: Any) -> Path:
+        """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
+        from .film import animate
+
+        return animate(self, path, **options)
 
     def __repr__(self) -> str:
         s = self.statistics
@@ -243,7 +277,20 @@ def _with_end(columns: Any, end: Any) -> np.ndarray:
     return np.concatenate([columns, np.asarray(end)[None]])
 
 
-@jax.jit
+CHUNK = 512  # states computed at once: one compiled function serves runs of any length
+
+
+def over_states(function: Any, world: World, q: np.ndarray, v: np.ndarray, *static: Any) -> Any:
+    """`function(*static, world, q, v)` over many states (rows of q and v), a chunk at a time, as NumPy arrays."""
+    parts, count = [], len(q)
+    for begin in range(0, count, CHUNK):
+        # The last chunk is filled up with its last state.
+        rows = np.minimum(np.arange(begin, begin + CHUNK), count - 1)
+        args = (world, jnp.asarray(q[rows]), jnp.asarray(v[rows]))
+        parts.append(jax.tree.map(np.asarray, executable(function, static, *args)(*args)))
+    return jax.tree.map(lambda *columns: np.concatenate(columns)[:count], *parts)
+
+
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
 
@@ -268,7 +315,6 @@ def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
     return out
 
 
-@jax.jit
 def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     kinetic = jax.vmap(lambda q, v: kinetic_energy(world.mechanism, q, v))(q, v)
     potential = jax.vmap(lambda q: potential_energy(world.mechanism, q, world.gravity))(q)

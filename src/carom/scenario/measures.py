@@ -17,11 +17,12 @@ import numpy as np
 
 from ..dynamics import site_position
 from ..errors import CaromError, name_in
+from ..hybrid.world import World
+from ..mechanism import Site
 from ..result.impacts import Impact
-from ..result.result import Result
+from ..result.result import Result, over_states
 from ..result.signals import base_force_signals, contact_signals, times_of, torque_signals
 from ..study.response import response
-from .build import at
 from .study import Study
 
 STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -30,7 +31,8 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
     "size": lambda x: np.max(np.abs(x)),
     "final": lambda x: x[-1],
 }
-STAT = r"(?P<stat>least|most|size|final)(\.after\.(?P<after>[0-9.]+))?"
+AFTER = r"(\.after\.(?P<after>\d{1,9}(\.\d{1,9})?))?"
+STAT = rf"(?P<stat>least|most|size|final){AFTER}"
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
 
 
@@ -55,6 +57,7 @@ class Measured:
     allowed: float | None  # largest absolute difference that agrees
     source: str
     note: str
+    missing: str = ""  # why there is no value
 
     @property
     def difference(self) -> float | None:
@@ -74,6 +77,8 @@ class Measured:
 
     @property
     def verdict(self) -> str:
+        if self.missing:
+            return f"not there: {self.missing}"
         if self.agrees is None:
             return ""
         if self.agrees:
@@ -82,14 +87,17 @@ class Measured:
 
 
 def measured(study: Study) -> list[Measured]:
-    """All quantities of a study's scenario."""
+    """All quantities of a study's scenario; one that this run does not have (a fifth impact of four) says why."""
     out = []
     for name, q in study.scenario.quantities.items():
-        with at(f"quantities.{name}"):
+        missing = ""
+        try:
             value = measure(study, q.measure, q.unit)
+        except CaromError as refusal:
+            value, missing = float("nan"), str(refusal)
         relative = None if q.tolerance is None or q.expected is None else q.tolerance * abs(q.expected)
         allowed = max((a for a in (relative, q.within) if a is not None), default=None)
-        out.append(Measured(name, value, q.unit, q.about, q.expected, allowed, q.source, q.note))
+        out.append(Measured(name, value, q.unit, q.about, q.expected, allowed, q.source, q.note, missing))
     return out
 
 
@@ -100,9 +108,13 @@ def measure(study: Study, name: str, unit: str = "-") -> float:
         if found:
             value = kind.function(study, {k: v for k, v in found.groupdict().items() if v is not None})
             return _in_unit(value, name, unit)
+    raise CaromError(f"there is no measure '{name[:80]}'; {nearest(name)}")
+
+
+def nearest(name: str) -> str:
+    """What to say about a measure that is not there."""
     near = get_close_matches(name, [m.form for m in MEASURES], n=1, cutoff=0.3)
-    hint = f"the nearest form is {near[0]}" if near else "`carom show --measures` lists them"
-    raise CaromError(f"there is no measure '{name[:80]}'; {hint}")
+    return f"the nearest form is {near[0]}" if near else "`carom show --measures` lists them"
 
 
 def _in_unit(value: float, name: str, unit: str) -> float:
@@ -184,12 +196,18 @@ def _site(study: Study, p: dict[str, str]) -> float:
     site = m.site(p["site"])
     t, q, v = _all_states(study.result)
 
-    def one(q: Any, v: Any) -> Any:
-        return jnp.stack(jax.jvp(lambda q: site_position(m, q, site), (q,), (v,)))
-
-    found = np.asarray(jax.jit(jax.vmap(one))(jnp.asarray(q), jnp.asarray(v)))
+    found = over_states(_moving, study.result.world, q, v, site)
     row = 1 if p["axis"].startswith("v") else 0
     return _statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
+
+
+def _moving(site: Site, world: World, q: Any, v: Any) -> Any:
+    """Position and velocity of a site over many states."""
+
+    def one(q: Any, v: Any) -> Any:
+        return jnp.stack(jax.jvp(lambda q: site_position(world.mechanism, q, site), (q,), (v,)))
+
+    return jax.vmap(one)(q, v)
 
 
 def _bend(study: Study, p: dict[str, str]) -> float:
@@ -227,6 +245,8 @@ def _asymmetry(study: Study, p: dict[str, str]) -> float:
     """Largest distance [m] of a site from the mirror image (about x = 0) of its counterpart."""
     m = study.result.world.mechanism
     left, right = ([m.site(s) for s in p[side].split(",")] for side in ("left", "right"))
+    if len(left) != len(right):
+        raise CaromError(f"asymmetry compares {len(left)} with {len(right)} sites; every site needs its counterpart")
     q = study.result.at(np.linspace(0.0, float(study.result.t[-1]), 601)).q
     where = jax.jit(jax.vmap(lambda q: jnp.stack([site_position(m, q, s) for s in (*left, *right)])))
     places = np.asarray(where(q))
@@ -296,6 +316,8 @@ def _capture_field(study: Study, p: dict[str, str]) -> float:
 def _formula_error(study: Study, p: dict[str, str]) -> float:
     """Linear momentum that the pseudo-inverse formula creates or destroys, per cent of what there was."""
     _captured(study)
+    if "pseudo-inverse formula" not in study.captures:
+        raise CaromError("the pseudo-inverse formula is one for rigid links; the scenario has elastic ones")
     found = study.captures["pseudo-inverse formula"]
     before = np.hypot(*np.asarray(found.momentum_before.linear))
     return float(100.0 * np.max(np.abs(np.asarray(found.momentum_error)[:2])) / before)
@@ -352,7 +374,10 @@ def _step(study: Study, p: dict[str, str]) -> float:
     elif p["part"] == "tip":
         values = np.asarray(efforts.sliding).reshape(len(times), -1)[:, 0]
     else:
-        values = np.asarray(efforts.torques)[:, int(p["part"].removeprefix("torque")) - 1]
+        torques, joint = np.asarray(efforts.torques), int(p["part"].removeprefix("torque"))
+        if not 1 <= joint <= torques.shape[1]:
+            raise CaromError(f"torque {joint} was asked for; the crawler has {torques.shape[1]}")
+        values = torques[:, joint - 1]
     return _statistic(p, times, values)
 
 
@@ -405,7 +430,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "poincare.LINK.points",
         "distinct points of the section where a link's rate is zero",
-        rf"poincare\.{LINK}\.points(\.after\.(?P<after>[0-9.]+))?",
+        rf"poincare\.{LINK}\.points{AFTER}",
         _poincare,
     ),
     Measure(

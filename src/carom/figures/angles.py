@@ -1,0 +1,39 @@
+"""Link angles over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..result.signals import states
+from . import style
+from .targets import targets_of
+
+
+def lacks(result: Any) -> str | None:
+    return None
+
+
+def draw(figure: Any, result: Any, times: np.ndarray, relative: bool = False, targets: bool = True) -> None:
+    """Angles [°] of all links, absolute or relative to the parent; wanted ones of a controller as thin lines."""
+    m = result.world.mechanism
+    at, q = m.topology.angles, states(result, times).q
+    shown = np.asarray(jax.vmap(m.to_relative)(q))[:, at] if relative else q[:, at]
+    groups = grouped(m.topology.names)
+    axes = style.panels(figure, len(groups), height=max(style.PANEL, 2.8 - 0.4 * len(groups)))
+    wanted = targets_of(result, times) if targets and not relative else None
+    for one, group in zip(axes, groups, strict=True):
+        style.over_time(one, times, np.rad2deg(shown[:, group]).T, [m.topology.names[k] for k in group])
+        if wanted is not None:
+            for n, k in enumerate(group):
+                one.plot(times, np.rad2deg(wanted[:, k]), **style.line(n) | {"linewidth": 0.6})
+            one.plot([], [], color="k", linewidth=0.6, label="target (thin)")
+        one.set_ylabel("relative angle [°]" if relative else "angle [°]")
+    style.finish(axes, result)
+
+
+def grouped(names: Any) -> list[list[int]]:
+    """Indices of links, as many to a panel as can be told apart."""
+    return [list(range(k, min(k + style.MOST, len(names)))) for k in range(0, len(names), style.MOST)]

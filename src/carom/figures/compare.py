@@ -1,0 +1,78 @@
+"""Several runs side by side: the same angles under different controllers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..result.signals import states, times_of
+from . import style
+from .targets import targets_of
+
+
+def compare(results: dict[str, Any], links: Any = None, targets: bool = True, error: bool = False) -> Any:
+    """Angles [°] of every link in each of the named runs, with what is wanted of them; or with `error` the difference.
+
+    carom.figures.compare({"PD": first, "PID": second})
+    """
+    first = _checked(results)
+    names = list(first.world.mechanism.topology.names)
+    chosen = names if links is None else [links] if isinstance(links, str) else list(links)
+    for name in chosen:
+        errors.name_in("link", name, names)
+    runs = {label: _run(r) for label, r in results.items()}
+    if error and any(wanted is None for _, _, wanted in runs.values()):
+        raise errors.CaromError("error=True compares with targets, but a run has no controller with targets; leave it")
+    matplotlib = style.library()
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(style.RULES):
+        figure = Figure(dpi=style.DPI, layout="constrained")
+        axes = style.panels(figure, len(chosen))
+        for one, name in zip(axes, chosen, strict=True):
+            _draw(one, runs, names.index(name), targets, error)
+            one.set_title(name)
+            one.margins(x=0.0)
+        style.legend(axes[0])
+        axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def _checked(results: Any) -> Any:
+    """The first run; all must have the same links."""
+    if not isinstance(results, dict) or not results:
+        raise errors.CaromError(f"results of compare is {results!r}; it must be a dict such as {{'PD': result}}")
+    first = next(iter(results.values()))
+    names = first.world.mechanism.topology.names
+    for label, r in results.items():
+        if r.world.mechanism.topology.names != names:
+            found = ", ".join(r.world.mechanism.topology.names)
+            raise errors.CaromError(
+                f"run '{label}' of compare has links {found}; the first one has {', '.join(names)}; compare runs "
+                "of the same mechanism"
+            )
+    return first
+
+
+def _run(result: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Instants, angles and targets [rad]."""
+    times = times_of(result)
+    return times, states(result, times).q[:, result.world.mechanism.topology.angles], targets_of(result, times)
+
+
+def _draw(axes: Any, runs: dict[str, Any], k: int, targets: bool, error: bool) -> None:
+    drawn: list[np.ndarray] = []
+    for n, (label, (times, angles, wanted)) in enumerate(runs.items()):
+        shown = angles[:, k] - wanted[:, k] if error else angles[:, k]
+        axes.plot(times, np.rad2deg(shown), label=label, **style.line(n))
+        if targets and not error and wanted is not None and not any(_same(wanted[:, k], old) for old in drawn):
+            name = "target" if not drawn else None
+            axes.plot(times, np.rad2deg(wanted[:, k]), color="0.55", linewidth=0.8, label=name, zorder=0.9)
+            drawn.append(wanted[:, k])
+    axes.set_ylabel("angle - target [°]" if error else "angle [°]")
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    return len(one) == len(other) and bool(np.allclose(one, other))

@@ -1,0 +1,45 @@
+"""Coordinates by name: which number of q is meant, and its unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+
+STILL = 1e-6  # of the largest change: what changes less does not move
+
+
+def index_of(result: Any, field: str, name: Any) -> int:
+    """Where the coordinate of that label stands in q."""
+    labels = result.world.mechanism.topology.labels
+    errors.name_in(f"coordinate ({field} of the figure)", name, labels)
+    return int(labels.index(name))
+
+
+def is_angle(result: Any, index: int) -> bool:
+    top = result.world.mechanism.topology
+    return bool(top.base_dof <= index < top.base_dof + top.links)
+
+
+def axis_name(result: Any, index: int, rate: bool = False) -> str:
+    """Label of an axis; angles are shown in degrees, their rates in rad/s."""
+    name = result.world.mechanism.topology.labels[index]
+    if is_angle(result, index):
+        return f"rate of {name} [rad/s]" if rate else f"angle of {name} [°]"
+    return f"velocity of {name} [m/s]" if rate else f"{name} [m]"
+
+
+def main_ones(result: Any) -> list[int]:
+    """The coordinates that show most, best first: angles of a chain, but the place of a single free body.
+
+    Those that hardly move stand last.
+    """
+    top = result.world.mechanism.topology
+    angles = [top.angle_index(k) for k in range(top.links)]
+    bases = list(range(top.base_dof))
+    first = bases + angles if top.links == 1 else angles + bases
+    moved = np.ptp(result.q, axis=0)
+    order = [*first, *range(top.base_dof + top.links, top.dof)]
+    return sorted(order, key=lambda k: bool(moved[k] < STILL * np.max(moved)))

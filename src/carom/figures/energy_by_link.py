@@ -1,0 +1,26 @@
+"""Kinetic energy of every link over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..result.signals import energy_signals
+from . import style
+from .angles import grouped
+
+
+def lacks(result: Any) -> str | None:
+    return None
+
+
+def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+    """Kinetic energy [J] by link; steps at impacts show who gave and who took."""
+    names, kinetic = result.world.mechanism.topology.names, energy_signals(result, times).kinetic
+    groups = grouped(names)
+    axes = style.panels(figure, len(groups), height=max(style.PANEL, 2.8 - 0.4 * len(groups)))
+    for one, group in zip(axes, groups, strict=True):
+        style.over_time(one, times, kinetic[:, group].T, [names[k] for k in group])
+        one.set_ylabel("kinetic energy [J]")
+    style.finish(axes, result)

@@ -1,0 +1,61 @@
+"""Positions and velocities of the joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..result.signals import all_site_signals, states
+from . import style
+
+
+def lacks(result: Any) -> str | None:
+    return None
+
+
+def draw(figure: Any, result: Any, times: np.ndarray, points: Any = None) -> None:
+    """x, y [m] and their velocities [m/s] of free bases and link tips, or of the `points` (sites, bases) named."""
+    found = _places(result, times)
+    every = _different(found)
+    names = _spread(every) if points is None else list(points)
+    for name in names:
+        errors.name_in("site or base (points of figure 'joints')", name, list(found))
+    axes = style.panels(figure, 4, height=1.6)
+    for k, one in enumerate(axes):
+        style.over_time(one, times, [found[name][k] for name in names], names if k == 0 else [None] * len(names))
+        one.set_ylabel(("x [m]", "y [m]", "x velocity\n[m/s]", "y velocity\n[m/s]")[k])
+    if points is None and len(every) > len(names):
+        axes[0].set_title(f"{len(names)} of {len(every)} points")
+    style.finish(axes, result)
+
+
+def _places(result: Any, times: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
+    """(x, y, x velocity, y velocity) by name: free bases, then tips, then other sites."""
+    top, at = result.world.mechanism.topology, states(result, times)
+    out: dict[str, tuple[np.ndarray, ...]] = {}
+    for tree, name in enumerate(top.tree_names):
+        k = top.base_index(tree)
+        if k is not None:
+            out[name] = (at.q[:, k], at.q[:, k + 1], at.v[:, k], at.v[:, k + 1])
+    sites = all_site_signals(result, times)
+    for name in sorted(sites, key=lambda n: not n.endswith(".tip")):
+        s = sites[name]
+        out[name] = (*s.position.T, *s.velocity.T)
+    return out
+
+
+def _different(found: dict[str, tuple[np.ndarray, ...]]) -> list[str]:
+    """Names of points that do not always coincide with one before them."""
+    out: list[str] = []
+    for name, place in found.items():
+        if not any(np.allclose(place[:2], found[other][:2], atol=1e-12) for other in out):
+            out.append(name)
+    return out
+
+
+def _spread(names: list[str]) -> list[str]:
+    """As many as can be told apart, the first and the last among them."""
+    rows = np.linspace(0, len(names) - 1, min(len(names), style.MOST)).round().astype(int)
+    return [names[k] for k in rows]

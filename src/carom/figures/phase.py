@@ -1,0 +1,52 @@
+"""Phase portrait: two coordinates and a velocity in three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..result.signals import states
+from .coordinates import axis_name, index_of, is_angle, main_ones
+
+
+def lacks(result: Any) -> str | None:
+    return None
+
+
+def draw(figure: Any, result: Any, times: np.ndarray, x: Any = None, y: Any = None, rate: Any = None) -> None:
+    """Coordinates x and y over the velocity of `rate` (labels such as 'link1'); in the plane if there is only one."""
+    best = main_ones(result)
+    ix = best[0] if x is None else index_of(result, "x", x)
+    others = [k for k in best if k != ix]
+    iy = None if y is None and not others else others[0] if y is None else index_of(result, "y", y)
+    iz = (ix if iy is None or is_angle(result, ix) else iy) if rate is None else index_of(result, "rate", rate)
+    at = states(result, times)
+    px, pz = _shown(result, at.q, ix), at.v[:, iz]
+    strikes = np.isin(times, [i.t_start for i in result.impacts])
+    dots = {"linestyle": "none", "marker": "v", "markersize": 4.0, "color": "#c2410c", "label": "impact"}
+    ends = {"linestyle": "none", "marker": "o", "markersize": 4.5, "color": "k", "label": "start"}
+    if hasattr(figure, "set_size_inches"):
+        figure.set_size_inches(5.4, 3.4 if iy is None else 4.6)
+    if iy is None:
+        axes = figure.subplots()
+        columns: tuple[Any, ...] = (px, pz)
+        axes.set_ylabel(axis_name(result, iz, rate=True))
+    else:
+        axes = figure.add_subplot(projection="3d")
+        columns = (px, _shown(result, at.q, iy), pz)
+        axes.set_ylabel(axis_name(result, iy))
+        axes.set_zlabel(axis_name(result, iz, rate=True))
+        axes.set_box_aspect(None, zoom=0.86)  # labels of the axes stay inside
+        for each in (axes.xaxis, axes.yaxis, axes.zaxis):
+            each.set_pane_color((0.97, 0.97, 0.97, 1.0))
+    axes.set_xlabel(axis_name(result, ix))
+    axes.plot(*columns, color="k", linewidth=0.8)
+    axes.plot(*(c[:1] for c in columns), **ends)
+    if np.any(strikes):
+        axes.plot(*(c[strikes] for c in columns), **dots)
+    axes.legend(loc="upper right")
+
+
+def _shown(result: Any, q: np.ndarray, index: int) -> np.ndarray:
+    return np.rad2deg(q[:, index]) if is_angle(result, index) else q[:, index]

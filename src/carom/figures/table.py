@@ -1,0 +1,59 @@
+"""All figures of a single run, in one table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from . import (
+    angles,
+    energy,
+    energy_by_link,
+    impact,
+    joints,
+    modes,
+    momentum,
+    phase,
+    poincare,
+    rates,
+    reaction,
+    snapshots,
+    style,
+    tip,
+    torques,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A figure: its name, what it shows in a line, why it may not suit a result (None if it does), how it is drawn."""
+
+    name: str
+    meaning: str
+    lacks: Callable[[Any], str | None]
+    draw: Callable[..., None]
+
+    def suits(self, result: Any) -> bool:
+        return self.lacks(result) is None
+
+    def check(self, result: Any) -> None:
+        style.refuse(self.name, self.lacks(result))
+
+
+FIGURES: list[Entry] = [
+    Entry("snapshots", "the mechanism at several instants", snapshots.lacks, snapshots.draw),
+    Entry("angles", "link angles over time", angles.lacks, angles.draw),
+    Entry("rates", "rates of the link angles over time", rates.lacks, rates.draw),
+    Entry("impact", "one impact: indentation, force and their loop", impact.lacks, impact.draw),
+    Entry("reaction", "contact forces over time", reaction.lacks, reaction.draw),
+    Entry("tip", "velocity of the tip by components", tip.lacks, tip.draw),
+    Entry("joints", "positions and velocities of the joints", joints.lacks, joints.draw),
+    Entry("modes", "modal weights of the elastic links", modes.lacks, modes.draw),
+    Entry("torques", "torques of the controllers over time", torques.lacks, torques.draw),
+    Entry("energy", "the energy ledger: energies, works, error", energy.lacks, energy.draw),
+    Entry("energy_by_link", "kinetic energy of every link", energy_by_link.lacks, energy_by_link.draw),
+    Entry("momentum", "linear and angular momentum of the whole", momentum.lacks, momentum.draw),
+    Entry("phase", "phase portrait: two coordinates and a velocity", phase.lacks, phase.draw),
+    Entry("poincare", "Poincare map where a velocity is zero", poincare.lacks, poincare.draw),
+]

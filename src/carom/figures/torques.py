@@ -1,0 +1,34 @@
+"""Joint torques of the controllers over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..capture.hold import HoldPose
+from ..control import AbstractActuator
+from ..result.signals import base_force_signals, torque_signals
+from . import style
+
+
+def lacks(result: Any) -> str | None:
+    if any(isinstance(a, AbstractActuator | HoldPose) for a in result.world.automata):
+        return None
+    return "this world has no controller; add one with carom.World(..., control=...)"
+
+
+def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+    """A panel for every controller [N m], and one for forces on a free base [N]."""
+    torques, forces = torque_signals(result, times), base_force_signals(result, times)
+    axes = style.panels(figure, len(torques) + len(forces))
+    names = result.world.mechanism.topology.names
+    for one, (control, values) in zip(axes, torques.items(), strict=False):
+        style.over_time(one, times, values.T, names)
+        one.set_ylabel("torque [N m]")
+        one.set_title(f"{control}: torque of the parent on each link")
+    for one, (control, values) in zip(axes[len(torques) :], forces.items(), strict=True):
+        style.over_time(one, times, values.T, ["x", "y"])
+        one.set_ylabel("force [N]")
+        one.set_title(f"force of {control}")
+    style.finish(axes, result)

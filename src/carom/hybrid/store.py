@@ -1,0 +1,193 @@
+"""Compiled programs on disk, so that a second start neither traces nor compiles.
+
+JAX keeps what XLA compiled, but to find it again it must trace the whole simulation, which takes seconds. Here a
+program is found by what it was made from: carom's own source, the function, the structure of its arguments and their
+shapes. Only worlds made of carom's own classes take part: code of a user may change without its name changing. Those
+worlds are left to JAX's cache.
+
+`CAROM_PROGRAMS=off` in the environment switches it off, for those who patch carom while it runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+import pickle
+import platform
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from ..mechanism.recipe import Recipe
+
+OWN = "carom."
+MOST = 400  # programs; the oldest go first
+
+
+class Foreign(Exception):
+    """Something whose code is not carom's, or whose value has no stable name."""
+
+
+def load_or_make(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any, ...], make: Any) -> Any:
+    """The compiled program from disk, or what `make` compiles, which is then kept for the next process."""
+    path = _path(function, static, args)
+    if path is None:
+        return make()
+    found = _read(path, args)
+    if found is None:
+        found, fresh = _compiled(make)
+        if fresh:
+            _write(path, found)
+    return found
+
+
+def _compiled(make: Any) -> tuple[Any, bool]:
+    """A program, and whether it was compiled just now.
+
+    XLA cannot write a program that it has read from JAX's cache, so what is kept here is not kept there as well.
+    """
+    hits: list[str] = []
+    _LISTENING.append(hits)
+    least = jax.config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
+    try:
+        return make(), not hits
+    finally:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
+        _LISTENING.remove(hits)
+
+
+_LISTENING: list[list[str]] = []
+
+
+def _heard(event: str, **_: Any) -> None:
+    if event.endswith("compilation_cache/cache_hits"):
+        for hits in _LISTENING:
+            hits.append(event)
+
+
+jax.monitoring.register_event_listener(_heard)
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def _path(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any, ...]) -> Path | None:
+    """Where the program is, or will be, kept; None where it must not be."""
+    if os.environ.get("CAROM_PROGRAMS", "on") == "off" or jax.default_backend() != "cpu":
+        return None
+    try:
+        words = [_machine(), *_words(function, True), *_words(static, True), *_words(args, False)]
+    except Foreign:
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    name = hashlib.sha256("\n".join(words).encode()).hexdigest()
+    return Path(cache) / "carom" / "programs" / name
+
+
+@functools.cache
+def _machine() -> str:
+    """Everything besides the arguments that a program depends on."""
+    package = Path(__file__).resolve().parent.parent
+    source = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        source.update(file.read_bytes())
+    flags = os.environ.get("XLA_FLAGS", "")
+    return " ".join([jax.__version__, version("jaxlib"), np.__version__, _cpu(), flags, source.hexdigest()])
+
+
+def _cpu() -> str:
+    """The processor's instruction sets: a program for one may not run on another."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return hashlib.sha256(
+            next(line for line in lines if line.startswith(("flags", "Features"))).encode()
+        ).hexdigest()
+    except (OSError, StopIteration):
+        return f"{platform.machine()} {platform.processor()}"
+
+
+def _words(value: Any, static: bool) -> Iterator[str]:
+    """A value's structure as text: classes, static values, shapes of arrays; numbers that are traced do not count."""
+    if isinstance(value, jax.Array | np.ndarray | np.generic):
+        yield f"{np.shape(value)} {value.dtype} {getattr(value, 'weak_type', False)}"
+        if static:
+            yield hashlib.sha256(np.asarray(value).tobytes()).hexdigest()
+    elif value is None or isinstance(value, str | bytes | bool):
+        yield repr(value)
+    elif isinstance(value, int | float | complex):
+        yield repr(value) if static else f"scalar {type(value).__name__}"
+    elif isinstance(value, Recipe):
+        yield "recipe"
+    elif isinstance(value, dict):
+        yield f"dict {sorted(map(str, value))}"
+        for key in sorted(value, key=str):
+            yield from _words(value[key], static)
+    elif isinstance(value, list | tuple):
+        yield f"{_own(type(value)) if hasattr(value, '_fields') else type(value).__name__} {len(value)}"
+        for each in value:
+            yield from _words(each, static)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield _own(type(value))
+        module = isinstance(value, eqx.Module)
+        for field in dataclasses.fields(value):
+            yield field.name
+            yield from _words(getattr(value, field.name), static or not module or field.metadata.get("static", False))
+    elif callable(value) and "<" not in getattr(value, "__qualname__", "<"):
+        yield _own(value)
+    else:
+        raise Foreign(type(value).__name__)
+
+
+def _own(thing: Any) -> str:
+    module = getattr(thing, "__module__", "")
+    if not module.startswith(OWN):
+        raise Foreign(module)
+    return f"{module}.{thing.__qualname__}"
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path, args: tuple[Any, ...]) -> Any:
+    """A program from disk; None if there is none that can be used."""
+    from jax.experimental import serialize_executable
+
+    try:
+        payload, like = pickle.loads(path.read_bytes())
+        into, out = jax.tree.structure((args, {})), jax.tree.structure(like)
+        return serialize_executable.deserialize_and_load(payload, into, out)
+    except Exception:  # missing, cut short, or written by something else: compile as if it were not there
+        return None
+
+
+def _write(path: Path, program: Any) -> None:
+    """Keep a program; a full disk or an unwritable folder is no reason to stop a simulation."""
+    from jax.experimental import serialize_executable
+
+    try:
+        payload, _, out = serialize_executable.serialize(program)
+        like = jax.tree.unflatten(out, range(out.num_leaves))
+        data = pickle.dumps((payload, like))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as half:
+            half.write(data)
+        os.replace(half.name, path)
+        _tidy(path.parent)
+    except Exception:
+        return
+
+
+def _tidy(folder: Path) -> None:
+    """Let the oldest programs go."""
+    files = sorted(folder.iterdir(), key=lambda f: f.stat().st_mtime)
+    for file in files[:-MOST]:
+        file.unlink(missing_ok=True)

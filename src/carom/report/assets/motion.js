@@ -1,0 +1,92 @@
+// The run at any instant: frames are found by time, and what lies between them is interpolated.
+
+class Run {
+  constructor(packed) {
+    Object.assign(this, packed);
+    this.clips = packed.clips.map(unpack);
+    this.impacts.forEach((i) => (i.name = this.clips[i.clip].contacts[i.contact].name));
+    const contacts = this.clips.flatMap((c) => c.contacts);
+    this.names = [...new Set(contacts.map((c) => c.name))];
+    // Largest values; loops, since a spread of a long array overflows the stack.
+    this.maxForce = 0;
+    this.maxDepth = 0;
+    for (const c of contacts) {
+      for (let k = 0; k < c.normal.length; k++) {
+        this.maxForce = Math.max(this.maxForce, Math.hypot(c.force[2 * k], c.force[2 * k + 1]), Math.abs(c.normal[k]));
+        this.maxDepth = Math.max(this.maxDepth, c.indentation[k]);
+      }
+    }
+    for (const i of this.impacts) this.maxForce = Math.max(this.maxForce, i.peak);
+    this.maxImpulse = Math.max(...this.impacts.filter((i) => i.end <= i.begin).map((i) => i.impulse), 0);
+    this.deep = this.maxDepth > 1e-9;
+  }
+
+  clipAt(t) {
+    let k = 0;
+    while (k + 1 < this.clips.length && this.clips[k + 1].t[0] <= t) k++;
+    return this.clips[k];
+  }
+}
+
+function unpack(clip) {
+  const lines = (l) => ({ ...l, xy: floats(l.xy) });
+  return {
+    t: doubles(clip.t),
+    links: clip.links.map(lines),
+    pins: lines(clip.pins),
+    bases: clip.bases,
+    rounds: clip.rounds.map(lines),
+    springs: clip.springs.map(lines),
+    tips: clip.tips.map(lines),
+    surfaces: clip.surfaces.map(lines),
+    contacts: clip.contacts.map((c) => ({
+      ...c,
+      indentation: floats(c.indentation), rate: floats(c.rate), sliding: floats(c.sliding), normal: floats(c.normal),
+      friction: floats(c.friction), point: floats(c.point), force: floats(c.force), way: floats(c.way), phase: bytes(c.phase),
+    })),
+    energy: {
+      ledger: clip.energy.ledger, kinetic: floats(clip.energy.kinetic), potential: floats(clip.energy.potential),
+      taken: floats(clip.energy.taken),
+    },
+  };
+}
+
+// The frame at or before t, and how far it is to the next.
+function frameAt(clip, t) {
+  const times = clip.t;
+  let low = 0, high = times.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (times[middle] <= t) low = middle;
+    else high = middle - 1;
+  }
+  const next = Math.min(low + 1, times.length - 1), span = times[next] - times[low];
+  return { k: low, next, w: span > 0 ? clamp((t - times[low]) / span, 0, 1) : 0 };
+}
+const valueAt = (array, f) => mix(array[f.k], array[f.next], f.w);
+const pairAt = (array, f) => [mix(array[2 * f.k], array[2 * f.next], f.w), mix(array[2 * f.k + 1], array[2 * f.next + 1], f.w)];
+
+// All points of a line at an instant.
+function pointsAt(line, f) {
+  if (line.moving === false) return pairs(line.xy, 0, line.n);
+  const out = [], a = 2 * line.n * f.k, b = 2 * line.n * f.next;
+  for (let i = 0; i < line.n; i++)
+    out.push([mix(line.xy[a + 2 * i], line.xy[b + 2 * i], f.w), mix(line.xy[a + 2 * i + 1], line.xy[b + 2 * i + 1], f.w)]);
+  return out;
+}
+function pairs(xy, from, count) {
+  const out = [];
+  for (let i = 0; i < count; i++) out.push([xy[from + 2 * i], xy[from + 2 * i + 1]]);
+  return out;
+}
+
+// A contact at an instant. Phases do not blend: that of the frame before holds.
+function contactAt(contact, f) {
+  return {
+    contact,
+    indentation: valueAt(contact.indentation, f), rate: valueAt(contact.rate, f), sliding: valueAt(contact.sliding, f),
+    normal: valueAt(contact.normal, f), friction: valueAt(contact.friction, f),
+    point: pairAt(contact.point, f), force: pairAt(contact.force, f), way: pairAt(contact.way, f),
+    phase: contact.phases[contact.phase[f.k]],
+  };
+}

@@ -1,0 +1,305 @@
+// The viewer: where the show stands, and everything that moves it.
+
+readTones();
+const run = new Run(JSON.parse($("carom-data").textContent));
+const clock = new Clock(run.begin, run.end, run.impacts);
+const scene = new Scene(run, $("scene"));
+const lens = new Lens(run, $("lens"), $("lens-text"));
+const scope = new Scope(run, clock, $("axis"), $("curves"));
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const STEP = 0.02;  // [s] of show for one step
+
+const state = { s: 0, playing: false, speed: 1, one: false, aim: [0, clock.length], last: 0 };
+
+// -- what the cursor is at ------------------------------------------------------------------------------------------------
+
+function impactAt(s) {
+  const win = clock.partAt(s).window;
+  if (!win) return null;
+  const t = clock.toT(s), clip = run.clipAt(t), f = frameAt(clip, t);
+  const open = win.impacts.filter((i) => i.begin <= t && t <= i.end);
+  if (open.length > 1) {
+    const push = (i) => (run.clips[i.clip] === clip ? Math.abs(valueAt(clip.contacts[i.contact].normal, f)) : 0);
+    return open.reduce((a, b) => (push(b) > push(a) ? b : a));
+  }
+  return open[0] || win.impacts.reduce((a, b) => (away(b, t) < away(a, t) ? b : a));
+}
+const away = (i, t) => Math.max(i.begin - t, t - i.end, 0);
+const nextImpact = (t) => run.impacts.find((i) => i.begin > t);
+
+// The contact whose numbers are shown: the one that is struck, else the one that is pushed hardest.
+function shownContact(t, i) {
+  const clip = run.clipAt(t), f = frameAt(clip, t);
+  if (i && run.clips[i.clip] === clip) return contactAt(clip.contacts[i.contact], f);
+  const all = clip.contacts.map((c) => contactAt(c, f));
+  return all.reduce((a, b) => (a && Math.abs(a.normal) >= Math.abs(b.normal) ? a : b), null);
+}
+
+// -- drawing --------------------------------------------------------------------------------------------------------------
+
+function draw() {
+  const t = clock.toT(state.s), part = clock.partAt(state.s), i = impactAt(state.s);
+  const share = part.s1 > part.s0 ? (state.s - part.s0) / (part.s1 - part.s0) : 0;
+  const held = part.window && part.t0 === part.t1;
+  // Time stands still in a blow: the first half of the pause shows what was before it.
+  const seen = held && share < 0.5 ? t - Math.abs(t) * Number.EPSILON : t;
+  scene.draw(t, { blow: held ? i : null, share });
+  if (run.impacts.length) lens.draw(t, i, nextImpact(t), share, scene.scale);
+  scope.drawAxis(state.s);
+  scope.drawCurves(state.s, seen);
+  tell(seen, i, held, share);
+  state.drawn = state.s;
+}
+
+function tell(t, i, held, share) {
+  const places = clamp(Math.ceil(-Math.log10((run.end - run.begin) / 1e3)), 3, 6);
+  const since = i && i.end > i.begin ? t - i.begin : 0;
+  $("r-time").textContent = minus(t.toFixed(i ? 7 : places)) + "\u202fs";
+  const c = shownContact(t, i), clip = run.clipAt(t), f = frameAt(clip, t);
+  let phase = c ? c.phase : "no contact";
+  if (held) phase = share < 0.5 ? "before the blow" : "after the blow";
+  else if (phase === "open") phase = "apart";
+  $("r-phase").textContent = phase + (run.names.length > 1 && c ? ", " + c.contact.name : "");
+  $("r-phase").title = $("r-phase").textContent;
+  $("r-where").textContent = !i ? "\u2013" : i.number + " of " + run.impacts.length + (i.end > i.begin ? ", " + (since < 0 ? "" : "+") + quantity(since, "s", 1e-12) : "");
+  $("r-swatch").style.background = !c || c.phase === "open" ? "var(--rule)" : tones[toneOf(c.phase)];
+  if (c) {
+    const least = 1e-9 * run.maxForce;
+    $("r-force").textContent = quantity(c.normal, c.contact.forceUnit, least, 4);
+    $("r-friction").textContent = quantity(c.friction, c.contact.forceUnit, least, 4);
+    $("r-depth").textContent = c.indentation > -1e-9 || c.phase !== "open" ? quantity(c.indentation, c.contact.unit, 1e-9, 4) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
+    const rate = held ? -(share < 0.5 ? i.before : i.after)[0] : c.rate;
+    $("r-rate").textContent = quantity(rate, c.contact.unit + "/s", 1e-9, 4);
+  }
+  for (const name of ["kinetic", "potential", "taken"]) $("r-" + name).textContent = quantity(valueAt(clip.energy[name], f), "J", 1e-9, 4);
+  const pace = clock.pace(state.s) / state.speed;
+  $("r-pace").textContent = !isFinite(pace) ? "held" : Math.abs(pace - 1) < 0.02 ? "real time" : pace > 1 ? "1\u202f:\u202f" + grouped(Number(pace.toPrecision(2))) : "×\u202f" + Number((1 / pace).toPrecision(2));
+  const axis = $("axis");
+  axis.setAttribute("aria-valuemax", run.end.toFixed(3));
+  axis.setAttribute("aria-valuenow", t.toFixed(6));
+  axis.setAttribute("aria-valuetext", t.toFixed(6) + " s, " + $("r-phase").textContent);
+  const current = document.querySelector("tr.current"), row = i && document.querySelector('[data-impact="' + i.number + '"]');
+  if (current && (!row || current !== row.closest("tr"))) current.classList.remove("current");
+  if (row) row.closest("tr").classList.add("current");
+}
+
+// -- moving ---------------------------------------------------------------------------------------------------------------
+
+let waiting = false;
+function refresh() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(frame);
+}
+function frame(now) {
+  waiting = false;
+  if (state.playing) {
+    const passed = state.last ? Math.min((now - state.last) / 1000, 0.1) : 0;
+    state.s = Math.min(state.s + passed * state.speed, clock.length);
+    state.last = now;
+    if (state.s >= clock.length) pause();
+  }
+  if (state.one) follow();
+  const gone = glide();
+  draw();
+  if (state.playing || !gone) refresh();
+}
+function go(s) {
+  state.s = clamp(s, 0, clock.length);
+  refresh();
+}
+function play() {
+  if (state.s >= clock.length) state.s = 0;
+  state.playing = true;
+  state.last = 0;
+  sign();
+  refresh();
+}
+function pause() {
+  state.playing = false;
+  sign();
+  refresh();
+}
+function sign() {
+  $("play").classList.toggle("running", state.playing);
+  $("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
+}
+
+// From impact to impact; the window opens.
+function jump(way) {
+  const places = run.impacts.map((i) => ({ i, s: placeOf(i) }));
+  const found = way > 0 ? places.find((p) => p.s > state.s + 1e-9) : places.reverse().find((p) => p.s < state.s - 1e-9);
+  if (found) show(found.i);
+}
+const placeOf = (i) => clock.toS(i.begin);
+function show(i) {
+  pause();
+  if (clock.amount > 0.2 && i.end > i.begin) view(true);
+  go(placeOf(i));
+}
+
+// -- range of the curves --------------------------------------------------------------------------------------------------
+
+function view(one) {
+  state.one = one && clock.windows.length > 0;
+  $("see-one").setAttribute("aria-pressed", String(state.one));
+  $("see-all").setAttribute("aria-pressed", String(!state.one));
+  if (!state.one) state.aim = [0, clock.length];
+  refresh();
+}
+// The window at the cursor with a little of what is around it; in flight, the flight.
+function follow() {
+  const part = clock.partAt(state.s), wide = Math.max(part.s1 - part.s0, 0.3), around = part.window ? 0.07 * wide : 0.04 * wide;
+  state.aim = [Math.max(part.s0 - around, 0), Math.min(part.s1 + around, clock.length)];
+}
+// Towards the wanted range; at once for those who want no motion.
+function glide() {
+  const [a, b] = scope.range, [c, d] = state.aim, close = 1e-3 * (d - c);
+  if (Math.abs(a - c) < 1e-12 && Math.abs(b - d) < 1e-12) return true;
+  const done = calm.matches || (Math.abs(a - c) < close && Math.abs(b - d) < close);
+  scope.range = done ? [c, d] : [mix(a, c, 0.28), mix(b, d, 0.28)];
+  scope.stale = true;
+  return done;
+}
+
+function stretch(amount) {
+  const t = clock.toT(state.s), part = clock.partAt(state.s), share = part.s1 > part.s0 ? (state.s - part.s0) / (part.s1 - part.s0) : 0;
+  clock.stretch(amount);
+  state.s = part.t1 === part.t0 ? mix(part.s0, part.s1, share) : clock.toS(t);
+  if (!state.one) state.aim = [0, clock.length];
+  else follow();
+  scope.range = state.aim;
+  scope.stale = true;
+  refresh();
+}
+
+// -- hands ----------------------------------------------------------------------------------------------------------------
+
+$("play").onclick = () => (state.playing ? pause() : play());
+$("next").onclick = () => jump(1);
+$("previous").onclick = () => jump(-1);
+$("forth").onclick = () => (pause(), go(state.s + STEP));
+$("back").onclick = () => (pause(), go(state.s - STEP));
+$("speed").onchange = (e) => (state.speed = Number(e.target.value), refresh());
+$("stretch").oninput = (e) => stretch(Number(e.target.value) / 100);
+$("zoom").oninput = (e) => (scene.zoom = Math.pow(30, Number(e.target.value) / 100), refresh());
+$("see-all").onclick = () => view(false);
+$("see-one").onclick = () => view(true);
+document.querySelectorAll(".go").forEach((button) => (button.onclick = () => {
+  show(run.impacts[Number(button.dataset.impact) - 1]);
+  $("viewer").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
+}));
+
+function draggable(canvas, read) {
+  const move = (e) => {
+    const box = canvas.getBoundingClientRect();
+    go(read(e.clientX - box.left, box.width));
+  };
+  let held = null;
+  canvas.addEventListener("pointerdown", (e) => {
+    pause();
+    held = e.pointerId;
+    move(e);
+  });
+  window.addEventListener("pointermove", (e) => e.pointerId === held && move(e));
+  for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, (e) => e.pointerId === held && (held = null));
+}
+draggable($("axis"), (x, w) => ((x - LEFT) / (w - LEFT - RIGHT)) * clock.length);
+draggable($("curves"), (x, w) => mix(scope.range[0], scope.range[1], clamp((x - LEFT) / (w - LEFT - RIGHT), 0, 1)));
+
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select, textarea, .scroll") || $("enlarged").open) return;
+  if (e.key === " " && e.target.matches("button:focus-visible")) return;  // it presses that button
+  const act = {
+    " ": () => (state.playing ? pause() : play()),
+    ArrowRight: () => (e.shiftKey ? jump(1) : (pause(), go(state.s + STEP))),
+    ArrowLeft: () => (e.shiftKey ? jump(-1) : (pause(), go(state.s - STEP))),
+    n: () => jump(1), p: () => jump(-1), N: () => jump(1), P: () => jump(-1),
+    Home: () => (pause(), go(0)), End: () => (pause(), go(clock.length)),
+  }[e.key];
+  if (!act) return;
+  e.preventDefault();
+  act();
+});
+
+// -- figures, summary -----------------------------------------------------------------------------------------------------
+
+document.querySelectorAll(".large").forEach((button) => (button.onclick = () => {
+  const image = button.querySelector("img"), dialog = $("enlarged");
+  dialog.querySelector("img").src = image.src;
+  dialog.querySelector("img").alt = dialog.querySelector("p").textContent = image.alt;
+  dialog.showModal();
+}));
+$("enlarged").onclick = () => $("enlarged").close();
+if ($("save-summary")) $("save-summary").onclick = () => {
+  const text = JSON.stringify(JSON.parse($("carom-summary").textContent), null, 2);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = "summary.json";
+  link.click();
+};
+
+// -- beginning ------------------------------------------------------------------------------------------------------------
+
+function legend() {
+  const seen = new Map();
+  for (const span of scope.spans) {
+    const name = { slide: "sliding", stick: "sticking" }[span.tone] || span.phase.split(",")[0];
+    if (!seen.has(name)) seen.set(name, span.tone);
+  }
+  const box = $("legend");
+  box.textContent = "";
+  for (const [name, tone] of seen) {
+    const one = document.createElement("span"), swatch = document.createElement("i");
+    swatch.style.background = tones[tone];
+    one.append(swatch, name);
+    box.append(one, " ");
+  }
+}
+function restyle() {
+  readTones();
+  scope.stale = true;
+  legend();
+  refresh();
+}
+if (!run.impacts.length) {
+  $("lens-box").hidden = true;
+  document.querySelector(".beside").classList.add("bare");
+  for (const id of ["next", "previous", "stretch", "see-one"]) $(id).disabled = true;
+}
+if (!run.impacts.length) document.querySelectorAll(".strikes").forEach((e) => (e.hidden = true));
+if (!run.names.length) document.querySelectorAll(".touch").forEach((e) => (e.hidden = true));
+if (!run.clips.every((c) => c.energy.ledger)) $("r-taken").closest("div").hidden = true;
+$("curves").style.height = (1.5 + 5.9 * scope.panels.length) + "rem";
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
+new ResizeObserver(() => {
+  LEFT = innerWidth < 600 ? 38 : 54;
+  scope.stale = true;
+  refresh();
+}).observe($("scene"));
+restyle();
+
+// For tests and for the console.
+window.carom = {
+  time: () => clock.toT(state.s),
+  show: () => state.s,
+  drawn: () => state.drawn,
+  length: () => clock.length,
+  playing: () => state.playing,
+  play, pause,
+  next: () => jump(1),
+  previous: () => jump(-1),
+  seek: (t) => go(clock.toS(t)),
+  goto: (s) => go(s),
+  stretch: (x) => (($("stretch").value = String(100 * x)), stretch(x)),
+  share: (n) => {
+    const win = clock.windows.find((w) => w.impacts.some((i) => i.number === n));
+    return win ? (win.s1 - win.s0) / clock.length : 0;
+  },
+  window: (n) => {
+    const win = clock.windows.find((w) => w.impacts.some((i) => i.number === n));
+    return win && [win.s0, win.s1];
+  },
+  impacts: run.impacts,
+  range: () => scope.range.slice(),
+};

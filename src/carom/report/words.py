@@ -1,0 +1,139 @@
+"""What happened, in sentences, and numbers as people read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..result.drawing import Clip, pairs
+from ..result.impacts import Impact
+from .samples import Struck
+
+PREFIXES = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
+
+
+def digits(value: float, count: int = 4) -> str:
+    """A number with that many significant digits, as plain as it can be written."""
+    if not np.isfinite(value):
+        return "∞" if value > 0 else "-∞" if value < 0 else "–"
+    if value == 0.0:
+        return "0"
+    power = int(np.floor(np.log10(abs(value))))
+    if -5 <= power < 7:
+        return f"{value:.{max(count - 1 - power, 0)}f}"
+    mantissa, exponent = f"{value:.{count - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def prefix(largest: float) -> tuple[float, str]:
+    """Factor and prefix with which a number of this size is read best."""
+    if not np.isfinite(largest) or largest == 0.0:
+        return 1.0, ""
+    power = int(np.clip(3 * np.floor(np.log10(abs(largest)) / 3 + 1e-12), -9, 9))
+    return 10.0**-power, PREFIXES[power]
+
+
+def quantity(value: float, unit: str, count: int = 3) -> str:
+    """'27.7 kN', '144 µs'"""
+    scale, letter = prefix(value)
+    return f"{digits(value * scale, count)}\u00a0{letter}{unit}"
+
+
+def unit_of(clip: Clip, contact: str) -> str:
+    """Of a contact's indentation: 'm', or 'rad' at a joint's stop."""
+    return next(pair.length_unit for name, pair in pairs(clip.result.world) if name == contact)
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
+    """How long, how many impacts, the hardest, what they took, how well the ledger closes, how it ended."""
+    begin, end = min(clip.begin for clip in clips), max(clip.end for clip in clips)
+    stretches = f" in {len(clips)} stretches" if len(clips) > 1 else ""
+    out = [f"{digits(end - begin, 4).rstrip('0').rstrip('.')} s of motion{stretches}{_counted(impacts)}."]
+    if impacts:
+        out.append(_hardest(clips, impacts))
+        out.append(_taken(impacts))
+    out += _ledger(clips)
+    out += _ends(clips)
+    return out
+
+
+def warnings(clips: Sequence[Clip]) -> list[str]:
+    """What a user should know, each sentence once."""
+    return list(dict.fromkeys(sentence for clip in clips for sentence in clip.result.warnings))
+
+
+def _counted(impacts: Sequence[Struck]) -> str:
+    if not impacts:
+        return ", without an impact"
+    counts = Counter(s.impact.contact for s in impacts)
+    if len(counts) == 1:
+        return f" with {plural(len(impacts), 'impact')} of '{next(iter(counts))}'"
+    listed = ", ".join(f"'{name}' {count}" for name, count in counts.most_common(6))
+    rest = f", and {len(counts) - 6} more contacts" if len(counts) > 6 else ""
+    return f" with {plural(len(impacts), 'impact')}: {listed}{rest}"
+
+
+def _hardest(clips: Sequence[Clip], impacts: Sequence[Struck]) -> str:
+    numbered = list(enumerate(impacts, start=1))
+    lasting = [(n, s) for n, s in numbered if s.end > s.start]
+    key = (lambda pair: pair[1].impact.max_normal_force) if lasting else (lambda pair: pair[1].impact.normal_impulse)
+    number, s = max(lasting or numbered, key=key)
+    i, unit = s.impact, unit_of(clips[s.clip], s.impact.contact)
+    push = "N" if unit == "m" else "N m"
+    which = f"The hardest, number {number}, begins" if len(impacts) > 1 else "It begins"
+    how = (
+        f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)} and dents by "
+        f"{quantity(i.max_indentation, unit)}"
+        if lasting
+        else f"is over at once, with an impulse of {quantity(i.normal_impulse, push + ' s')}"
+    )
+    return f"{which} at {digits(s.start, 6)}\u00a0s, {how}; {_rebound(i, unit)}."
+
+
+def _rebound(i: Impact, unit: str) -> str:
+    came, went = (quantity(abs(v), f"{unit}/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
+    if i.normal_velocity_before == 0.0:
+        return f"it leaves at {went}"
+    return f"what came at {came} leaves at {went}, a restitution of {digits(i.restitution, 3)}"
+
+
+def _taken(impacts: Sequence[Struck]) -> str:
+    lost = sum(s.impact.kinetic_energy_before - s.impact.kinetic_energy_after for s in impacts)
+    if len(impacts) == 1:
+        return f"It takes {quantity(lost, 'J')} of kinetic energy." if lost >= 0 else _gained("It", lost)
+    subject = "The impacts together"
+    return f"{subject} take {quantity(lost, 'J')} of kinetic energy." if lost >= 0 else _gained(subject, lost)
+
+
+def _gained(subject: str, lost: float) -> str:
+    return f"{subject} add {quantity(-lost, 'J')} of kinetic energy."
+
+
+def _ledger(clips: Sequence[Clip]) -> list[str]:
+    kept = [clip.result.energy.max_error_percent for clip in clips if clip.result.final.y.work]
+    if len(kept) < len(clips):
+        return ["No energy ledger was kept."]
+    worst = max(kept)
+    return [f"The energy ledger closes to {_power(worst)} % of the energy in play."]
+
+
+def _power(value: float) -> str:
+    """'5.9e-7'"""
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}" if value else "0"
+
+
+def _ends(clips: Sequence[Clip]) -> list[str]:
+    """Only what is not as it should be."""
+    out = []
+    for number, clip in enumerate(clips, start=1):
+        if clip.result.outcome != "finished":
+            which = f"Stretch {number}" if len(clips) > 1 else "The run"
+            out.append(f"{which} ended at {digits(clip.end, 6)} s: {clip.result.outcome}.")
+    return out or ["It ran to its end."]

@@ -1,0 +1,85 @@
+"""Programs kept on disk: found again by the same world, never by another, and never needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import jax.numpy as jnp
+import pytest
+
+import carom
+from carom.hybrid import store
+from carom.hybrid.run import chunk
+
+SCRIPT = """
+import carom
+ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+floor = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Hooke({stiffness}), radius=0.1)
+world = carom.World(ball, contacts=floor, gravity=9.81)
+result = carom.simulate(world, angles=[0.0], base=(0.0, 0.2), until=0.3)
+print(repr(result.q[-1].tolist()), result.statistics.events)
+"""
+
+
+def ball(stiffness: object = 1e5, radius: float = 0.1, **options: object) -> carom.World:
+    mechanism = carom.Mechanism([carom.Disk(radius=radius, mass=1.0)], base=carom.Free())
+    law = options.get("law", carom.Hooke(stiffness))
+    contact = carom.Contact(mechanism.tip, options.get("floor", carom.Plane(height=0.0)), law, radius=radius)
+    return carom.World(mechanism, contacts=contact)
+
+
+def name(world: carom.World, monkeypatch: pytest.MonkeyPatch, rows: int = 8) -> object:
+    monkeypatch.setenv("CAROM_PROGRAMS", "on")
+    return store._path(chunk, (rows,), (world, jnp.zeros(3)))
+
+
+def test_numbers_share_a_program_and_structure_does_not(monkeypatch):
+    base = name(ball(), monkeypatch)
+    assert base is not None
+    assert name(ball(2e5, radius=0.2), monkeypatch) == base
+    assert name(ball(), monkeypatch, rows=9) != base
+    assert name(ball(law=carom.Hertz(1e7)), monkeypatch) != base
+    assert name(ball(floor=carom.Circle((0.0, -1.0), 0.5)), monkeypatch) != base
+    inside = ball(floor=carom.Circle((0.0, 1.0), 5.0, inside=True))
+    assert name(inside, monkeypatch) != name(ball(floor=carom.Circle((0.0, 1.0), 5.0)), monkeypatch)
+
+
+def test_code_of_users_is_not_kept(monkeypatch):
+    class Mine(carom.Hooke):
+        pass
+
+    assert name(ball(law=Mine(1e5)), monkeypatch) is None
+    wave = carom.Graph(lambda x: 0.1 * jnp.sin(x))
+    assert name(ball(floor=wave), monkeypatch) is None
+
+
+def test_switched_off(monkeypatch):
+    assert name(ball(), monkeypatch) is not None
+    monkeypatch.setenv("CAROM_PROGRAMS", "off")
+    assert store._path(chunk, (8,), (ball(), jnp.zeros(3))) is None
+
+
+def test_a_second_process_reads_what_the_first_wrote(tmp_path):
+    env = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "CAROM_PROGRAMS": "on"}
+
+    def run(stiffness: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT.format(stiffness=stiffness)], env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = run("1e5")
+    kept = sorted((tmp_path / "carom" / "programs").iterdir())
+    assert kept and not any(file.suffix == ".part" for file in kept)
+    written = [file.stat().st_mtime_ns for file in kept]
+    assert run("1e5") == first
+    assert run("2e5") != first  # a number is an argument of the program, not a part of it
+    assert sorted((tmp_path / "carom" / "programs").iterdir()) == kept
+    assert [file.stat().st_mtime_ns for file in kept] == written
+    for file in kept:  # cut short: compiled again, and mended
+        file.write_bytes(file.read_bytes()[:100])
+    assert run("1e5") == first
+    assert all(file.stat().st_size > 100 for file in kept)

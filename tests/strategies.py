@@ -45,6 +45,10 @@ TREES = {
 }
 
 
+# Minutes to compile with all four formalisms; the small ones have every kind of branch and base.
+LARGE = ("two free arms", "two roots of 5, free", "arm and two targets, 7", "bush of 8, free", "chain of 8")
+
+
 class Case(eqx.Module):
     """A mechanism, its state, a wished acceleration and everything that pushes it."""
 

@@ -236,6 +236,7 @@ class TestStiff:
         arrays = SOLVERS["rodas5p"].step(rhs, t, y, rhs(t, y), h)
         np.testing.assert_allclose(numbers(scalars), numbers(arrays), rtol=1e-11, atol=1e-13)
 
+    @pytest.mark.slow
     def test_large_world(self) -> None:
         """Nine links: coordinates are arrays. A short step, as the explicit method takes it."""
         chain = carom.World(carom.Arm([ROD] * 9))

@@ -71,6 +71,10 @@ def test_one_bounce_equals_the_saltation_matrix_in_reverse_mode():
 
 
 def test_elastic_ball_between_ground_and_wall():
+    between_ground_and_wall()
+
+
+def between_ground_and_wall():
     """Reflections only: the end is that of the straight flight, mirrored twice; derivatives are +-1 and +-T."""
     mechanism, rigid = ball([
         ("floor", carom.Plane(height=0.0), 1.0),
@@ -90,10 +94,26 @@ def test_elastic_ball_between_ground_and_wall():
     x = jnp.array([0.5, 1.0, 1.1, -0.8])
     np.testing.assert_allclose(compiled(end)(x), mirrored(x), atol=1e-10)
     np.testing.assert_allclose(forward(end, x), jax.jacfwd(mirrored)(x), atol=1e-8)
-    np.testing.assert_allclose(backward(partial(end, reverse_steps=256), x, 4), jax.jacfwd(mirrored)(x), atol=1e-8)
+    return partial(end, reverse_steps=256), x, jax.jacfwd(mirrored)(x)
+
+
+@pytest.mark.slow
+def test_elastic_ball_between_ground_and_wall_in_reverse_mode():
+    end, x, exact = between_ground_and_wall()
+    np.testing.assert_allclose(backward(end, x, 4), exact, atol=1e-8)
 
 
 def test_one_ball_striking_another_hands_on_its_velocity():
+    one_ball_striking_another()
+
+
+@pytest.mark.slow
+def test_one_ball_striking_another_in_reverse_mode():
+    end, x, exact = one_ball_striking_another()
+    np.testing.assert_allclose(backward(end, x, 3), exact, atol=1e-8)
+
+
+def one_ball_striking_another():
     """Equal masses, elastic: d v_2/d v_1 is exactly 1 (simulators that differentiate penalty steps find 0.75)."""
     make = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     pair = carom.side_by_side(first=make, second=make)
@@ -112,7 +132,7 @@ def test_one_ball_striking_another_hands_on_its_velocity():
     np.testing.assert_allclose(compiled(end)(x), [2.0 + 2 * RADIUS, 1.0, 0.0], atol=1e-10)
     exact = [[1.0, 2.0], [0.0, 1.0], [0.0, 0.0]]
     np.testing.assert_allclose(forward(end, x), exact, atol=1e-8)
-    np.testing.assert_allclose(backward(partial(end, reverse_steps=256), x, 3), exact, atol=1e-8)
+    return partial(end, reverse_steps=256), x, exact
 
 
 def struck(x, strikes=5, reverse_steps=None, rtol=1e-10):
@@ -149,6 +169,7 @@ def test_five_strikes_of_the_arm_in_forward_mode(five_strikes):
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.max(np.abs(expected)))
 
 
+@pytest.mark.slow
 def test_five_strikes_of_the_arm_in_reverse_mode(five_strikes):
     x, expected = five_strikes
     got = compiled(jax.grad(lambda x: struck(x, reverse_steps=8192)[0]))(x)

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from carom import dynamics
 
-from ..strategies import TREES, Case, cases
+from ..strategies import LARGE, TREES, Case, cases
 
 CLOSE = 1e-10  # promised; rounding in a few hundred operations leaves about 1e-13
 
@@ -308,7 +308,7 @@ def another_view_changes_nothing(case: Case, found: dict[str, Any], size: Size, 
             assert close(there["energy"], found["energy"], np.sum(size.s * size.v) ** 2 + heights), name
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in TREES])
 @given(data=st.data())
 def test_the_laws_of_mechanics_hold(name: str, data: st.DataObject) -> None:
     """One test per topology, so that it is compiled once; Hypothesis reports every law that breaks."""

@@ -60,6 +60,8 @@ TREES = {
         arm=carom.Arm([link(beam(3), "a", side=(0.5, 0.1))]), target=carom.Mechanism([beam(1)], base=carom.Free())
     ),
 }
+# Minutes to compile in three formalisms.
+LARGE = ("free fork on an elastic trunk", "elastic arm and a free elastic target")
 
 
 class Case(eqx.Module):

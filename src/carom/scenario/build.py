@@ -48,6 +48,8 @@ def at(place: str) -> Iterator[None]:
         raise
     except CaromError as refusal:
         raise ScenarioError(f"{place}: {refusal}") from None
+    except (ArithmeticError, np.linalg.LinAlgError) as trouble:  # such as a beam of 1e-150 m
+        raise ScenarioError(f"{place}: numbers too large or too small to compute with ({trouble})") from None
 
 
 def world_of(scenario: Scenario) -> World:
@@ -75,8 +77,25 @@ def start_of(scenario: Scenario) -> dict[str, Any]:
     """The start as `carom.simulate` takes it."""
     if scenario.start is None:
         raise ScenarioError(f"start of '{scenario.name}' is missing; give [start] with angles, one per link")
-    given = scenario.start.model_dump()
-    return {key: value for key, value in given.items() if value is not None}
+    given = {key: value for key, value in scenario.start.model_dump().items() if value is not None}
+    for key in ("base", "base_velocity"):
+        rows = given.get(key) or [0.0]
+        if isinstance(rows[0], list) and {len(row) for row in rows} != {2}:
+            counts = [len(row) for row in rows[:9]]
+            raise ScenarioError(f"start.{key} has rows of {counts} numbers; every row is one base's (x, y)")
+    return given
+
+
+def state_of(scenario: Scenario, whole: Mechanism) -> tuple[Any, Any]:
+    """Coordinates and velocities at the start."""
+    start = start_of(scenario)
+    how = {key: start[key] for key in ("relative", "degrees")}
+    with at("start"):
+        q = whole.coordinates(start["angles"], base=start.get("base"), bending=start.get("bending"), **how)
+    with at("rates and velocities of the start"):
+        rates = start.get("rates", [0.0] * whole.topology.links)
+        v = whole.coordinates(rates, base=start.get("base_velocity"), bending=start.get("bending_rates"), **how)
+    return q, v
 
 
 def run_of(scenario: Scenario) -> dict[str, Any]:
@@ -255,7 +274,10 @@ def _controller(name: str, c: Any, whole: Mechanism, scenario: Scenario, q: Any)
             whole, scale * targets, name=name, **(given | {"schedule": schedule, "gravity": _vector(c.gravity)})
         )
     if isinstance(c, drive.ComputedTorque):
-        given |= {"motion": trajectory_of(c.motion), "gravity": _vector(c.gravity)}
+        motion, links = trajectory_of(c.motion), whole.topology.links
+        if motion.size != links:
+            raise CaromError(f"motion has {motion.size} values over time; the mechanism has {links} links")
+        given |= {"motion": motion, "gravity": _vector(c.gravity)}
         return control.ComputedTorque(whole, name=name, **given)
     given |= {
         "torques": trajectory_of(c.torques),

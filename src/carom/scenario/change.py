@@ -7,6 +7,7 @@ import tomllib
 from typing import Any
 
 from ..errors import name_in
+from .build import at
 from .model import Scenario
 from .schema import model_at
 from .text import ScenarioError, checked, dotted, plain, shortened
@@ -22,7 +23,8 @@ def changed(scenario: Scenario, changes: dict[str, Any]) -> Scenario:
 
 def variant(scenario: Scenario, name: str) -> Scenario:
     """A copy with the variant's tables laid over it."""
-    name_in(f"variant of '{scenario.name}'", name, tuple(scenario.variants))
+    with at(f"scenario '{scenario.name}'"):
+        name_in("variant", name, tuple(scenario.variants))
     data = _over(plain(scenario), scenario.variants[name])
     data["variants"], data["compare"] = {}, []
     data["name"] = f"{scenario.name}-{name}"
@@ -79,7 +81,8 @@ def _refuse_stranger(whole: dict[str, Any], path: list[str], i: int) -> None:
         here: Any = whole
         for step in path[:i]:
             here = here[int(step)] if isinstance(here, list) else here[step]
-        name_in(f"entry of {dotted(tuple(path[:i]))}", path[i], tuple(here))
+        with at(f"--set {dotted(tuple(path))}"):
+            name_in(f"entry of {dotted(tuple(path[:i]))}", path[i], tuple(here))
 
 
 def _index(data: list[Any], path: list[str], i: int) -> int:

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from ..crawl import Inchworm
-from ..errors import CaromError
-from .build import at, controls_of, mechanism_of, start_of, world_of
-from .measures import MEASURES
+from ..errors import CaromError, name_in
+from .build import at, controls_of, mechanism_of, state_of, world_of
+from .library import text_and_place
+from .measures import MEASURES, nearest
 from .model import Scenario
-from .text import ScenarioError
+from .text import ScenarioError, line_of, read, shortened
 
 
 def check(scenario: Scenario) -> str:
     """Build everything that a scenario and its variants describe; what it is, in a few words."""
+    check_names(scenario)
     words = _one(scenario)
     for name in scenario.variants:
         with at(f"variants.{name}"):
-            _one(scenario.variant(name))
-    for name in scenario.compare:
-        if name not in scenario.variants:
-            raise ScenarioError(f"compare names '{name}', but there is no such variant; add [variants.{name}]")
+            other = scenario.variant(name)
+            check_names(other)
+            _one(other)
     return words
 
 
+def check_file(name: Any) -> str:
+    """The same for a file or a shipped scenario by its name; a mistake is said with file and line."""
+    text, where = text_and_place(name)
+    scenario = read(text, where)
+    try:
+        return check(scenario)
+    except CaromError as refusal:
+        line = line_of(text, tuple(str(refusal).partition(":")[0].split(".")))
+        raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}") from None
+
+
+def check_names(s: Scenario) -> None:
+    """Refuse what would only be missed after the run: unknown measures, figures and variants to compare with."""
+    for name, q in s.quantities.items():
+        if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
+            with at(f"quantities.{name}"):
+                raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
+    for name in s.compare:
+        if name not in s.variants:
+            raise ScenarioError(f"compare names '{name}', but there is no such variant; add [variants.{name}]")
+    if s.output.figures:
+        from ..figures import FIGURES
+
+        with at("output.figures"):
+            for name in s.output.figures:
+                name_in("figure", name, tuple(f.name for f in FIGURES))
+
+
 def _one(s: Scenario) -> str:
-    _measures(s)
     if s.crawl is not None:
         c = s.crawl
         with at("crawl"):
@@ -32,10 +63,15 @@ def _one(s: Scenario) -> str:
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)
-    start = start_of(s)
-    with at("start"):
-        how = {key: start[key] for key in ("base", "bending", "relative", "degrees") if key in start}
-        world.mechanism.coordinates(start["angles"], **how)
+    known = tuple(automaton.name for automaton in world.automata)
+    for name, controller in s.control.items():
+        with at(f"control.{name}"):
+            for switch in (x for x in getattr(controller, "schedule", ()) if x.until == "strike"):
+                name_in("contact", switch.contact, known)
+    for automaton in world.automata:
+        with at(f"'{automaton.name}'"):
+            automaton.check(world.mechanism)
+    state_of(s, world.mechanism)
     top = world.mechanism.topology
     return f"{top.links} links, {top.dof} degrees of freedom, {len(s.contacts)} contacts, {s.run.until:g} s"
 
@@ -45,15 +81,6 @@ def _capture(s: Scenario) -> str:
     assert s.capture is not None
     with at("capture"):
         whole.site(s.capture.hand), whole.site(s.capture.grip)
-    start_of(s)
+    state_of(s, whole)
     controls_of(s, whole)
     return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"
-
-
-def _measures(s: Scenario) -> None:
-    import re
-
-    for name, q in s.quantities.items():
-        if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
-            with at(f"quantities.{name}"):
-                raise CaromError(f"there is no measure '{q.measure[:80]}'; `carom show --measures` lists them")

@@ -31,11 +31,16 @@ def text_of(name: str) -> str:
 
 def load(name: Any) -> Scenario:
     """A shipped scenario by name, or a file: what ends in .toml or holds a slash is a path."""
+    return read(*text_and_place(name))
+
+
+def text_and_place(name: Any) -> tuple[str, str]:
+    """The text of a shipped scenario or of a file, and what to call it in messages."""
     text = str(name)
     if isinstance(name, Path) or text.endswith(".toml") or "/" in text or "\\" in text:
-        return read(_text(Path(text)), text)
+        return _text(Path(text)), text
     if text in names():
-        return shipped(text)
+        return text_of(text), f"{text}.toml"
     near = get_close_matches(text, names(), n=1)
     hint = f"did you mean '{near[0]}'?" if near else "`carom list` shows them; a file's name ends in .toml"
     raise ScenarioError(f"there is no scenario '{shortened(text, 80)}'; {hint}")

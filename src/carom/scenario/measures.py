@@ -33,6 +33,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 AFTER = r"(\.after\.(?P<after>\d{1,9}(\.\d{1,9})?))?"
 STAT = rf"(?P<stat>least|most|size|final){AFTER}"
+SAME_SPEED = 0.01  # share by which regular impacts may differ
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
 
 
@@ -153,8 +154,26 @@ def _nth(study: Study, number: int) -> Impact:
 
 
 def _count(study: Study, p: dict[str, str]) -> float:
-    contact = p.get("contact")
-    return float(sum(contact is None or i.contact == contact for i in study.impacts))
+    contact, end = p.get("contact"), float(p.get("before", "inf"))
+    return float(sum(contact in (None, i.contact) and i.t_start < end for i in study.impacts))
+
+
+def _regular(study: Study, p: dict[str, str]) -> float:
+    """Number of the impact after which the striking velocity hardly changes; nan if it always does."""
+    speeds = np.array([i.normal_velocity_before for i in study.impacts])
+    small = np.abs(np.diff(speeds)) < SAME_SPEED * np.abs(speeds[:-1])
+    rough = np.flatnonzero(~small)
+    first = int(rough[-1]) + 2 if len(rough) else 1
+    return float(first) if len(speeds) > first else float("nan")
+
+
+def _ratio(study: Study, p: dict[str, str]) -> float:
+    """Square root of kinetic energy after over before, of one link or of all."""
+    if "link" not in p:
+        i = _nth(study, int(p["number"]))
+        return float(np.sqrt(i.kinetic_energy_after / i.kinetic_energy_before))
+    before, after = (_impact_energy(study, p | {"side": side}) for side in ("before", "after"))
+    return float(np.sqrt(after / before))
 
 
 # -- motion ------------------------------------------------------------------------------------------------------------
@@ -218,6 +237,27 @@ def _bend(study: Study, p: dict[str, str]) -> float:
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
     t, q, _ = _all_states(study.result)
     return _statistic(p, t, q[:, index[mode - 1]])
+
+
+def _wave_number(study: Study, p: dict[str, str]) -> float:
+    from ..mechanism import Beam
+    from .build import body_of
+
+    whole = study.result.world.mechanism.topology
+    name_in("link", p["link"], whole.names)
+    bodies = {
+        link if len(study.scenario.mechanisms) == 1 else f"{name}.{link}": made.body
+        for name, m in study.scenario.mechanisms.items()
+        for link, made in m.links.items()
+    }
+    made = body_of(bodies[p["link"]])
+    if not isinstance(made, Beam):
+        raise CaromError(f"link '{p['link']}' is rigid; only elastic links have wave numbers")
+    numbers = made.data.shapes.wave_number
+    mode = int(p["mode"])
+    if not 1 <= mode <= len(numbers):
+        raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(numbers)}")
+    return float(numbers[mode - 1])
 
 
 def _force(study: Study, p: dict[str, str]) -> float:
@@ -383,7 +423,30 @@ def _step(study: Study, p: dict[str, str]) -> float:
 
 LINK, SITE = r"(?P<link>.+?)", r"(?P<site>.+?)"
 MEASURES: tuple[Measure, ...] = (
-    Measure("impacts.count", "how many impacts", r"impacts\.count(\.(?P<contact>.+))?", _count),
+    Measure(
+        "impacts.count",
+        "how many impacts; of one contact with .CONTACT, before T [s] with .before.T",
+        r"impacts\.count(\.(?!before\.)(?P<contact>.+?))?(\.before\.(?P<before>[0-9.]+))?",
+        _count,
+    ),
+    Measure(
+        "impacts.regular_after",
+        "number of the impact after which the striking velocity changes by less than 1 %",
+        r"impacts\.regular_after",
+        _regular,
+    ),
+    Measure(
+        "impact.N.kinetic_energy_ratio",
+        "square root of kinetic energy after over before; of one link with .LINK",
+        r"impact\.(?P<number>\d{1,6})\.kinetic_energy_ratio(\.(?P<link>.+))?",
+        _ratio,
+    ),
+    Measure(
+        "wave_number.LINK.MODE",
+        "dimensionless wave number of a mode of an elastic link",
+        r"wave_number\.(?P<link>.+)\.(?P<mode>\d{1,3})",
+        _wave_number,
+    ),
     Measure(
         "impact.N.kinetic_energy_before.LINK",
         "kinetic energy of one link before (after) impact N [J]",

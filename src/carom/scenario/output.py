@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CaromError, name_in
-from ..result.files import FileError, Folder, sentence, write_text
+from ..result.files import FileError, Folder, sentence, uninterrupted, write_text
 from .measures import Measured, measured
 from .study import Study
 from .summary import energy_csv, impacts_csv, summary
@@ -24,24 +24,35 @@ class Interrupted(CaromError):
     """Ctrl-C while results were written; what was done by then is kept."""
 
 
-def write(study: Study, path: Path, *, replace: bool = False, say: Say = lambda words: None) -> dict[str, Any]:
-    """Write everything that the scenario asks for; the summary is returned."""
+def write(
+    study: Study, path: Path, *, replace: bool = False, say: Say = lambda words: None, partial: bool = True
+) -> dict[str, Any]:
+    """Write everything that the scenario asks for; the summary is returned.
+
+    Ctrl-C while pictures are made keeps the numbers, unless not `partial`: then nothing changes.
+    """
     folder = Folder(path, replace)
+    whole = False  # are the numbers complete?
     try:
-        quantities = measured(study) if study.finished else []
-        found = summary(study, quantities)
-        _numbers(study, folder.half, found, say)
-        try:
-            _pictures(study, folder.half, quantities, found, say)
-        except KeyboardInterrupt:
-            # The numbers are complete; pictures can be made again with `carom report`.
+        with uninterrupted():
+            quantities = measured(study) if study.finished else []
+            found = summary(study, quantities)
+            _numbers(study, folder.half, found, say)
+            whole = True
+        _pictures(study, folder.half, quantities, found, say)
+        with uninterrupted():
             folder.finish()
-            raise Interrupted(
-                f"interrupted while figures and report were made; the numbers are in {folder.path}; run: carom report "
-                f"{folder.path}"
-            ) from None
-        folder.finish()
         return found
+    except KeyboardInterrupt:
+        if not (whole and partial):
+            raise
+        # Pictures can be made again with `carom report`.
+        if folder.half.exists():
+            folder.finish()
+        raise Interrupted(
+            f"interrupted while figures and report were made; the numbers are in {folder.path}; run: carom report "
+            f"{folder.path}"
+        ) from None
     except OSError as trouble:
         raise FileError(sentence(Path(trouble.filename or path), trouble)) from None
     finally:

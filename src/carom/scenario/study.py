@@ -6,18 +6,21 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..capture import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
+from ..errors import CaromError
+from ..hybrid.outcome import RUNNING
 from ..hybrid.world import World
 from ..result.drawing import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
 from ..simulate import simulate
 from . import model
-from .build import assembled, at, controls_of, mechanism_of, run_of, start_of, world_of
+from .build import assembled, at, controls_of, mechanism_of, run_of, start_of, state_of, world_of
 
 Say = Callable[[str], None]
 
@@ -58,7 +61,16 @@ class Study:
 
     @property
     def outcome(self) -> str:
-        return next((r.outcome for r in self.results if not r.finished), self.results[-1].outcome)
+        """How the first run that did not finish ended, of the study itself or of a variant beside it."""
+        own = next((r.outcome for r in self.results if not r.finished), None)
+        other = next((f"variant '{name}': {s.outcome}" for name, s in self.others.items() if not s.finished), None)
+        return own or other or self.results[-1].outcome
+
+    @property
+    def interrupted(self) -> bool:
+        """Was it stopped by Ctrl-C?"""
+        own = any(int(r.final.outcome) == RUNNING for r in self.results)
+        return own or any(s.interrupted for s in self.others.values())
 
 
 def _of(clip: Clip) -> list[Impact]:
@@ -67,13 +79,14 @@ def _of(clip: Clip) -> list[Impact]:
 
 def study(scenario: model.Scenario, say: Say = lambda words: None, progress: bool | None = None) -> Study:
     """Run a scenario and the variants that it compares itself with; a run that fails is kept with its outcome."""
+    beside = {name: scenario.variant(name) for name in scenario.compare}  # a mistake there is found before the work
     found = _one(scenario, say, progress)
-    others = {}
-    for name in scenario.compare:
-        if not found.finished:
+    others: dict[str, Study] = {}
+    for name, other in beside.items():
+        if not found.finished or any(s.interrupted for s in others.values()):
             break
         say(f"variant '{name}'")
-        others[name] = _one(scenario.variant(name), say, progress)
+        others[name] = _one(other, say, progress)
     return dataclasses.replace(found, others=others)
 
 
@@ -88,7 +101,12 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
 
 def _run(scenario: model.Scenario, world: World, start: dict[str, Any], progress: bool | None, **other: Any) -> Result:
     with at("the run"):
-        return simulate(world, **(start | run_of(scenario) | {"progress": progress, "throw": False} | other))
+        result = simulate(world, **(start | run_of(scenario) | {"progress": progress, "throw": False} | other))
+        if len(result.steps.t):
+            return result
+        if int(result.final.outcome) == RUNNING:
+            raise KeyboardInterrupt  # there is nothing to keep
+        raise CaromError(f"it ended before its first step: {result.outcome}")
 
 
 # -- captures ----------------------------------------------------------------------------------------------------------
@@ -98,12 +116,8 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
     """The blow, the motion that led to it, and the motion after it."""
     asked = scenario.capture
     assert asked is not None
-    both, start = mechanism_of(scenario), start_of(scenario)
-    how = {key: start.get(key, False) for key in ("relative", "degrees")}
-    with at("start"):
-        q = both.coordinates(start["angles"], base=start.get("base"), bending=start.get("bending"), **how)
-        rates = start.get("rates", [0.0] * both.topology.links)
-        v = both.coordinates(rates, base=start.get("base_velocity"), bending=start.get("bending_rates"), **how)
+    both = mechanism_of(scenario)
+    q, v = state_of(scenario, both)
     with at("capture"):
         given = (both, asked.hand, asked.grip, q, v)
         own = capture(*given, kind=asked.kind, restitution=asked.restitution, base=asked.base)
@@ -138,7 +152,7 @@ def _approach(scenario: model.Scenario, both: Any, q: Any, v: Any, time: float) 
         return []
     world = World(both, gravity=scenario.gravity)
     back = _run(scenario, world, _state(both, q, -v), False, until=time)
-    first = _run(scenario, world, _state(both, back.q[-1], -back.v[-1]), False, until=time)
+    first = _run(scenario, world, _state(both, jnp.asarray(back.q[-1]), -jnp.asarray(back.v[-1])), False, until=time)
     return [Clip(first, t0=-time)]
 
 

@@ -8,6 +8,7 @@ import io
 import math
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..result.impacts import Impact
@@ -114,7 +115,7 @@ def _momentum(study: Study) -> dict[str, Any]:
 def _final(study: Study) -> dict[str, Any]:
     result = study.result
     m, top = result.world.mechanism, result.world.mechanism.topology
-    q, v = result.q[-1], result.v[-1]
+    q, v = jnp.asarray(result.q[-1]), jnp.asarray(result.v[-1])
     bends = top.base_dof + top.links
     out: dict[str, Any] = {
         "t": study.clips[-1].end,

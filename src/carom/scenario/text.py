@@ -21,7 +21,10 @@ Path = tuple[str | int, ...]
 
 
 class ScenarioError(CaromError):
-    """A scenario that cannot be used; the message says where, what, and the cure."""
+    """A scenario that cannot be used; the message says where, what, and the cure, in one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message, 590))
 
 
 def read(text: str, where: str = "scenario") -> Scenario:
@@ -151,18 +154,36 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
     if kind == "literal_error":
         return f"{name} is {given}; it must be one of {mistake['ctx']['expected']}"
     meaning = _meaning(path)
-    rule = {
-        "float_type": "it must be a number",
-        "int_type": "it must be a whole number",
-        "string_type": "it must be a text in quotes",
-        "bool_type": "it must be true or false",
-        "list_type": "it must be a list, such as [1.0, 2.0]",
-        "dict_type": "it must be a table",
-        "model_type": "it must be a table",
-        "model_attributes_type": "it must be a table",
-        "finite_number": "it must be a finite number",
-    }.get(kind, mistake["msg"][:1].lower() + mistake["msg"][1:])
+    rule = _RULES.get(kind) or _LIMITS.get(kind, "").format(**mistake.get("ctx", {})) or _as_said(mistake)
     return f"{name} is {given}; {rule}; {meaning}" if meaning else f"{name} is {given}; {rule}"
+
+
+_RULES = {
+    "float_type": "it must be a number",
+    "int_type": "it must be a whole number",
+    "string_type": "it must be a text in quotes",
+    "bool_type": "it must be true or false",
+    "list_type": "it must be a list, such as [1.0, 2.0]",
+    "dict_type": "it must be a table",
+    "model_type": "it must be a table",
+    "model_attributes_type": "it must be a table",
+    "finite_number": "it must be a finite number",
+    "string_too_short": "it must not be empty",
+    "string_pattern_mismatch": "it must begin with a letter or digit, and hold nothing but a-z, 0-9 and -",
+}
+_LIMITS = {
+    "greater_than": "it must be greater than {gt:g}",
+    "greater_than_equal": "it must be at least {ge:g}",
+    "less_than": "it must be less than {lt:g}",
+    "less_than_equal": "it must be at most {le:g}",
+    "too_short": "it needs at least {min_length} entries",
+    "too_long": "it may have at most {max_length} entries",
+    "string_too_long": "it may have at most {max_length} characters",
+}
+
+
+def _as_said(mistake: ErrorDetails) -> str:
+    return mistake["msg"][:1].lower() + mistake["msg"][1:]
 
 
 def _tag_sentence(mistake: ErrorDetails, name: str) -> str:

@@ -13,8 +13,8 @@ MOTION = (
 )
 BEAMS = "beams: Timoshenko 1921, Philosophical Magazine 41, 744-746; assumed modes by the characteristic equations"
 RIGID = (
-    "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one contact: "
-    "Routh 1905, Dynamics of a System of Rigid Bodies"
+    "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
+    "contact: Routh 1905, Dynamics of a System of Rigid Bodies"
 )
 CAPTURE = "control after a capture: Manfredi 2024, thesis, University of Trento"
 POSTURE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2023, Machines 11, 773"

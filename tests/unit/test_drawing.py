@@ -12,6 +12,7 @@ import pytest
 import carom
 from carom.report import Figure, Quantity, report, write_report
 from carom.report import samples as sampling
+from carom.report.words import story
 from carom.result import film
 from carom.result.drawing import Carried, Clip, Skeleton, clips_of, drawing, link_line
 from carom.result.outline import Box, outline
@@ -224,6 +225,13 @@ def test_the_page_says_what_happened(bounce):
     values = [float(v) for v in re.findall(r'data-name="largest force" data-value="([^"]+)"', page)]
     assert values == [i.max_normal_force for i in bounce.impacts]
     assert "<p>Told.</p>" in report(bounce, title="Ball", words=["Told."])
+
+
+def test_what_is_lost_between_stretches_is_said(bounce):
+    lost = float(bounce.energy.total[-1] - bounce.energy.total[0])
+    said = story([Clip(bounce), Clip(bounce, t0=0.65)], [])
+    assert said[0] == "1.3 s of motion in 2 stretches; no contact strikes."
+    assert said[1] == f"Where two stretches meet, at 0.6500\u00a0s, {-lost:.2f}\u00a0J is gained." and lost < 0
 
 
 def test_a_report_is_written_whole_or_not_at_all(bounce, tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import beta
 
 import carom
+from carom.control import AtHeight, OnStrike
 from carom.contact import AbstractNormalLaw
 from carom.simulate import read_chunk
 
@@ -403,3 +404,23 @@ def test_streaming_does_not_grow(tmp_path: Path) -> None:
     assert outcome == "finished"
     assert steps > 500_000
     assert grown * 1024 < 0.3 * written, (grown, written)
+
+
+def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
+    """A rigid contact that rebounds is open before and after its blow; the schedule must not miss it."""
+    arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)])
+    floor = carom.RigidContact(arm.tip, carom.Plane(height=-0.5), 0.5, name="floor")
+    hammer = carom.PostureControl(
+        arm,
+        targets=[[-1.0], [1.0]],
+        kp=[50.0],
+        kd=[10.0],
+        schedule=[OnStrike(floor), AtHeight(arm.tip, 0.5)],
+        compensate_weight=True,
+    )
+    world = carom.World(arm, contacts=carom.RigidContacts(floor), control=hammer)
+    result = carom.simulate(world, angles=[0.0], until=3.0)
+    blows = [e.t for e in result.events if e.exit == "strike floor"]
+    turns = [e.t for e in result.events if e.exit == "end of posture 1"]
+    assert len(blows) >= 2
+    assert turns == blows

@@ -12,6 +12,7 @@ from scipy.interpolate import CubicSpline
 import carom
 from carom import CaromError, control
 from carom.control import Cubic, Fitted, Hold, MinimumJerk, ParabolicBlends, Quintic, Sequence, Waypoints
+from carom.hybrid.scene import Scene
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -205,6 +206,29 @@ def test_correction_brings_a_disturbed_start_back(arm, path, torques):
     assert error[1] < 2e-3 < 0.05 < error[0]
 
 
+def test_sampled_torques_are_held_and_reach_the_planned_motion_as_the_rate_grows(arm, path, torques):
+    """A held torque lags by half a period: the error at the end falls in proportion to the period."""
+    times, error = np.linspace(0.0, 0.8, 41), []
+    for rate in (200.0, 400.0):
+        result = run(arm, [-1.0, -1.4], torques=torques, reference=path, kp=[200.0, 100.0], kd=[30.0, 12.0], rate=rate)
+        assert {event.exit for event in result.events} == {"sample"}  # held torques do not break at knots
+        assert len(result.events) == round(0.8 * rate)
+        assert result.energy.max_error_percent < 1e-8
+        wanted = jax.vmap(path.at)(jnp.asarray(times))
+        error.append(np.max(np.abs(result.at(times).q - wanted.q)))
+    assert error[0] < 1e-2
+    assert error[0] / error[1] == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_sample_at_a_knot_belongs_to_the_piece_that_begins_there(arm):
+    """Also where rounding puts the sample before the knot."""
+    steps = Fitted(lambda i, t: jnp.stack([jnp.where(i == 0, 9.0, -4.0), 0.0 * t]), [0.0, 0.3, 0.6])
+    held, still = control.FeedForward(arm, steps, rate=10.0), (0.0, 0.0)
+    first = held.start(Scene(arm, jnp.asarray(0.0), still, still))
+    for t, torque in ((0.29, 9.0), (0.3 - 1e-14, -4.0), (0.31, -4.0)):
+        assert float(held.torques(Scene(arm, jnp.asarray(t), still, still), first)[0]) == pytest.approx(torque)
+
+
 def test_torques_are_limited(arm, path, torques):
     held = run(arm, [-1.0, -1.4], until=0.05, torques=torques, limit=[0.0, 0.0])
     free = carom.simulate(carom.World(arm, gravity=9.81), angles=[-1.0, -1.4], until=0.05, rtol=1e-10, atol=1e-12)
@@ -220,6 +244,7 @@ def test_planned_torques_refuse(arm, path, torques):
             arm, torques, Hold([1.0], 1.0), kp=[1.0, 1.0]
         ),
         "kp of 'control' has shape": lambda: control.FeedForward(arm, torques, path, kp=[1.0]),
+        "rate of 'control' is 0; it must be greater": lambda: control.FeedForward(arm, torques, rate=0.0),
         "limit of 'control' is .*negative": lambda: control.FeedForward(arm, torques, limit=[1.0, -1.0]),
     }
     for words, act in wrong.items():

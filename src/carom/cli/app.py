@@ -45,12 +45,13 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
+def _version(asked: bool) -> bool:
     if asked:
         from importlib.metadata import version
 
         typer.echo(f"carom {version('carom')}")
         raise typer.Exit
+    return asked
 
 
 @app.callback()

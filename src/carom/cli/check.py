@@ -17,10 +17,9 @@ def check(
 
     Example: carom check mine.toml
     """
-    from ..scenario.check import check as check_one
-    from ..scenario.library import load
+    from ..scenario.check import check_file
 
     for name in names:
-        words = check_one(load(name))
+        words = check_file(name)
         if not quiet:
             typer.echo(f"{name}: fine: {words}")

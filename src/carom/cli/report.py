@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CaromError
-from .speech import Stages
+from .speech import ENDED_EARLY, Stages
 
 
 def report(
@@ -18,7 +18,8 @@ def report(
     """Make the report of a run again.
 
     Figures and report.html are made from its scenario.toml. The run is repeated, which gives the same on the same
-    machine; the folder is replaced when all is done.
+    machine; the folder is replaced when all is done. Exit codes: 0 done; 2 bad input; 3 the run ended early, as its
+    outcome says; 130 interrupted, and the folder was left as it is.
 
     Example: carom report runs/ball-drop
     """
@@ -36,7 +37,12 @@ def report(
     say = Stages(quiet)
     try:
         say("running again")
-        write(study(scenario, say, False), folder, replace=True, say=say)
+        found = study(scenario, say, False)
+        if found.interrupted:
+            raise KeyboardInterrupt  # the older folder holds more than this run
+        write(found, folder, replace=True, say=say, partial=False)
     finally:
         say.close()
     typer.echo(str(folder / "report.html"))
+    if not found.finished:
+        raise typer.Exit(ENDED_EARLY)

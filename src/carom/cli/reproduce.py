@@ -62,7 +62,7 @@ def reproduce(
 def _verdict(rows: list[dict[str, Any]], early: bool) -> int:
     known = [r for r in rows if r["agrees"] is not None]
     agree = sum(r["agrees"] for r in known)
-    stated = sum(not r["agrees"] and bool(r["note"]) for r in known)
+    stated = sum(not r["agrees"] and bool(r["note"]) and not r["missing"] for r in known)
     wrong = len(known) - agree - stated
     typer.echo(f"{len(known)} numbers: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one")
     return ENDED_EARLY if early else DIFFERS if wrong else 0
@@ -82,5 +82,6 @@ def record(m: Any) -> dict[str, Any]:
         "verdict",
         "source",
         "note",
+        "missing",
     )
     return {name: getattr(m, name) for name in names}

@@ -34,6 +34,7 @@ def run(
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
     """
     from ..scenario.change import changed, parsed_change
+    from ..scenario.check import check_names
     from ..scenario.library import load
     from ..scenario.output import write
     from ..scenario.study import study
@@ -46,6 +47,7 @@ def run(
     if numbers_only:
         output = scenario.output.model_copy(update={"figures": [], "report": False})
         scenario = scenario.model_copy(update={"output": output})
+    check_names(scenario)
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
@@ -57,7 +59,7 @@ def run(
         say.close()
     _tell(summary, folder, quiet, json)
     if not found.finished:
-        raise typer.Exit(INTERRUPTED if "interrupt" in found.outcome.lower() else ENDED_EARLY)
+        raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
 
 
 def free_folder(name: str) -> Path:

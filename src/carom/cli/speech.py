@@ -1,7 +1,7 @@
 """How commands speak: results on stdout, everything else on stderr, one sentence for a mistake, and an exit code.
 
 0  done            2  bad input, or a file that cannot be read or written
-1  a number differs from its source without a reason (carom reproduce), or a mistake was found (carom check)
+1  a number differs from its source without a reason (carom reproduce)
 3  the run ended early; what was computed is written   130  interrupted by Ctrl-C; what was computed is written
 """
 
@@ -38,6 +38,10 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:  # the reader of a pipe, such as head, has gone
             sys.stderr.close()
             raise typer.Exit(0) from None
+        except OSError as trouble:
+            what = f"{trouble.filename}: " if trouble.filename else ""
+            typer.echo(f"carom: {what}{(trouble.strerror or type(trouble).__name__).lower()}; check the path", err=True)
+            raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
             typer.echo("carom: the memory of this machine is used up; shorten the run, or ask for fewer", err=True)
             raise typer.Exit(ENDED_EARLY) from None

@@ -52,7 +52,7 @@ def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
     notes: list[str] = []
     for name, q in quantities.items():
         names.append(f"{name.replace('_', ' ')} [{q.get('unit', '-')}]")
-        values.append("-" if q.get("value") is None else f"{q['value']:.7g}")
+        values.append("-" if q.get("value") is None or q.get("missing") else f"{q['value']:.7g}")
         expected.append("" if q.get("expected") is None else f"{q['expected']:.7g}")
         off.append(_difference(q))
         verdicts.append(_verdict(q, notes))
@@ -61,7 +61,7 @@ def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _difference(q: Mapping[str, Any]) -> str:
-    if q.get("difference") is None:
+    if q.get("difference") is None or q.get("missing"):
         return ""
     if not q["expected"]:
         return f"{q['difference']:+.1e}"
@@ -69,12 +69,17 @@ def _difference(q: Mapping[str, Any]) -> str:
 
 
 def _verdict(q: Mapping[str, Any], notes: list[str]) -> str:
+    if q.get("missing"):
+        return f"not there ({_number(q['missing'], notes)})"
     if q.get("agrees") is None:
         return ""
     if q["agrees"]:
         return "agrees"
-    if not q.get("note"):
-        return "DIFFERS"
-    if q["note"] not in notes:
-        notes.append(q["note"])
-    return f"differs ({notes.index(q['note']) + 1})"
+    return f"differs ({_number(q['note'], notes)})" if q.get("note") else "DIFFERS"
+
+
+def _number(note: str, notes: list[str]) -> int:
+    """The number of a note below the table; the same reason is given once."""
+    if note not in notes:
+        notes.append(note)
+    return notes.index(note) + 1

@@ -17,7 +17,7 @@ from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import LEFT, MODES, RIGHT, SLOW, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
-from .pairs import AbstractPair, Touching, pair_of
+from .pairs import AbstractPair, JointLimit, Touching, pair_of
 from .rows import rows_of
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
@@ -175,6 +175,10 @@ class Contact(AbstractAutomaton):
 
     def check(self, mechanism: Mechanism) -> None:
         self.pair.check(mechanism)
+
+    @property
+    def stops(self) -> tuple[Any, ...]:
+        return (self.pair,) if isinstance(self.pair, JointLimit) else ()
 
     def unit(self, contact: str) -> str:
         return self.pair.length_unit

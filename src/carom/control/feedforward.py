@@ -14,9 +14,11 @@ from .. import errors
 from ..hybrid.automaton import NEVER, Landing, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
-from .actuator import AbstractActuator, gains
+from .actuator import AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
+
+ON_TIME = 1e-9  # of a sampling period: a sample that rounding puts before a knot belongs to the piece behind it
 
 
 class AbstractTorques(eqx.Module):
@@ -63,9 +65,10 @@ class FeedForward(AbstractActuator):
       `kd` [N m s/rad], one number per link (0 for a passive joint)
     - `relative`: angles of the reference are relative to the parent, and so are the errors
     - `limit` [N m]: largest torque of each joint
+    - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between
 
-    Every knot is an event: a step of the integration ends there, so that torques that break cost no accuracy. After the
-    last one a plan goes on with what it gives for standing still at its end.
+    Without `rate` every knot is an event: a step of the integration ends there, so that torques that break cost no
+    accuracy. After the last one a plan goes on with what it gives for standing still at its end.
     """
 
     plan: AbstractTorques
@@ -91,6 +94,7 @@ class FeedForward(AbstractActuator):
         *,
         relative: bool = False,
         limit: Any = None,
+        rate: Any = None,
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
@@ -101,7 +105,7 @@ class FeedForward(AbstractActuator):
         for field, value in found.items():
             _refuse_negative(name, field, value)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
-        self.rate, self.schedule = None, ()
+        self.rate, self.schedule = sampling(name, rate), ()
         self.relative, self.name = relative, name
 
     @property
@@ -121,11 +125,15 @@ class FeedForward(AbstractActuator):
 
     @property
     def exits(self) -> tuple[str, ...]:
+        if self.rate is not None:  # torques that are held do not break at knots
+            return super().exits
         return tuple(f"knot {k + 1}" for k in range(self._count))
 
     @property
     def memory(self) -> tuple[str, ...]:
         """Pieces in force: only a jump changes them, so that no step sees two."""
+        if self.rate is not None:
+            return super().memory
         return ("piece",) if self.shared else ("piece", "reference piece")
 
     @property
@@ -133,11 +141,18 @@ class FeedForward(AbstractActuator):
         return True
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
-        planned = self.plan.torques(own.memory[0].astype(int), scene.t)
+        planned = self.plan.torques(self._piece(scene, own, 0, self.plan.knots), scene.t)
         asked = [planned[k] for k in range(self.links)]
         if self.reference is None:
             return asked
-        return self._corrected(scene, self.reference.piece(own.memory[-1].astype(int), scene.t), asked)
+        wanted = self.reference.piece(self._piece(scene, own, -1, self.reference.knots), scene.t)
+        return self._corrected(scene, wanted, asked)
+
+    def _piece(self, scene: Scene, own: Own, entry: int, knots: Any) -> Any:
+        """Number of the piece in force: remembered, or, at a sample, looked up."""
+        if self.rate is None:
+            return own.memory[entry].astype(int)
+        return jnp.sum(scene.t + ON_TIME / self.rate >= knots[1:])
 
     def _corrected(self, scene: Scene, wanted: Any, asked: list[Any]) -> list[Any]:
         angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
@@ -151,9 +166,13 @@ class FeedForward(AbstractActuator):
         return out
 
     def start(self, scene: Scene) -> Own:
+        if self.rate is not None:
+            return super().start(scene)
         return Own(jnp.asarray(0), (jnp.asarray(0.0),) * len(self.memory), ())
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+        if self.rate is not None:
+            return super().guard(scene, own)
         # A knot that is behind cannot come again; one ahead is as far as its time.
         knots, first = self._knots[1:], int(self.plan.knots.shape[0]) - 1
         out = []
@@ -163,6 +182,8 @@ class FeedForward(AbstractActuator):
         return out
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+        if self.rate is not None:
+            return super().jump(scene, own, fired)
         first = int(self.plan.knots.shape[0]) - 1
         memory = list(own.memory)
         for k, hit in enumerate(fired):

@@ -11,11 +11,13 @@ import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
-from ..hybrid.automaton import Own
+from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
+
+AT_STOP = 1e-9  # [rad] a target at the stop itself is not beyond it
 
 
 class PostureControl(AbstractActuator):
@@ -82,6 +84,34 @@ class PostureControl(AbstractActuator):
     @property
     def states(self) -> tuple[str, ...]:
         return tuple(f"integral {k + 1}" for k in range(self.links)) if self.integral else ()
+
+    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse targets behind a stop of the joint: the controller would press on it and never arrive."""
+        for stop in (stop for other in others for stop in other.stops):
+            aims = self._aims_at(mechanism, stop.link)
+            limit = errors.known(stop.angle)
+            if aims is None or limit is None:
+                continue
+            beyond = stop.sign * (float(limit) - aims)
+            i = int(np.argmax(beyond))
+            if beyond[i] > AT_STOP:
+                side = "lower" if stop.sign > 0.0 else "upper"
+                raise errors.CaromError(
+                    f"target {i + 1} of '{self.name}' asks link '{stop.link_name}' for {aims[i]:g} rad relative to its "
+                    f"parent, beyond its {side} JointLimit, {float(limit):g} rad; bring the target within the limit, "
+                    "or move the stop"
+                )
+
+    def _aims_at(self, mechanism: Mechanism, link: int) -> np.ndarray | None:
+        """Angle [rad] of a link relative to its parent in every target; None where nothing drives it there."""
+        parent = -1 if self.relative else mechanism.topology.parents[link]
+        targets, kp, ki = (errors.known(x) for x in (self.targets, self.kp, self.ki))
+        if targets is None or kp is None or ki is None:
+            return None
+        driven = (kp != 0.0) | (ki != 0.0)
+        if not driven[link] or (parent >= 0 and not driven[parent]):
+            return None
+        return targets[:, link] - (targets[:, parent] if parent >= 0 else 0.0)
 
     def errors_of(self, scene: Scene, phase: Any) -> list[Any]:
         """Angle minus target of every link."""

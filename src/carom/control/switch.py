@@ -9,6 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.scene import Scene
 from ..mechanism import Site
 
@@ -21,12 +22,32 @@ class AbstractSwitch(eqx.Module):
 
 
 class OnStrike(AbstractSwitch):
-    """The phase ends when the contact of that name closes."""
+    """The phase ends when a contact closes: a compliant one by its name or itself, a rigid one itself.
+
+        OnStrike("tip"), OnStrike(carom.RigidContact(...))
+
+    A rigid contact that rebounds is open before and after the blow, so its touch is what counts.
+    """
 
     contact: str = eqx.field(static=True)
+    pair: Any  # of a rigid contact, else None
+
+    def __init__(self, contact: Any) -> None:
+        pair = getattr(contact, "pair", None)
+        if pair is None and not isinstance(contact, str):
+            raise errors.CaromError(
+                f"contact of OnStrike is a {type(contact).__name__}; it must be the name of a compliant contact, or "
+                "the contact itself"
+            )
+        self.contact = contact if isinstance(contact, str) else str(contact.name)
+        # An automaton is known to the world by its name; one contact among rigid ones is not.
+        self.pair = None if isinstance(contact, str | AbstractAutomaton) else pair
 
     def guard(self, scene: Scene) -> Any:
-        errors.name_in("contact", self.contact, tuple(scene.phases))
+        if self.pair is not None:
+            return self.pair.touching(scene).indentation
+        if self.contact not in scene.phases:
+            errors.name_in("compliant contact", self.contact, tuple(scene.phases))
         return jnp.where(scene.phases[self.contact] != 0, 1.0, -1.0)
 
 

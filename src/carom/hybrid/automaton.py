@@ -125,6 +125,11 @@ class AbstractAutomaton(eqx.Module):
     def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a world whose other automata contradict this one; called when the world is built."""
 
+    @property
+    def stops(self) -> tuple[Any, ...]:
+        """Stops of joints that this automaton guards: link, link_name, angle, sign."""
+        return ()
+
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         """By how much [m] each of its contacts is inside a surface; a run must not start so."""
         return {}

@@ -17,7 +17,7 @@ IN_IMPACT = 80  # frames of an impact
 LEAST = 12  # frames with which an impact can still be watched
 MOST_EVENTS = 400  # events with a frame on either side
 AROUND = 0.25  # of an impact's duration that is looked at before and after it
-MOST_NUMBERS = 1_000_000  # in all frames together: about 5 MB in the page
+MOST_NUMBERS = 800_000  # in all frames together: about 5 MB in the page
 
 
 class Struck(NamedTuple):

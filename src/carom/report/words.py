@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ..result.drawing import Clip, pairs
 from ..result.impacts import Impact
 from .samples import Struck
 
+SEAM = 1e-6  # share of the energy in play that may be missing between two stretches without a word
 PREFIXES = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 
 
@@ -58,6 +60,7 @@ def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
     if impacts:
         out.append(_hardest(clips, impacts))
         out.append(_taken(impacts))
+    out += _seams(clips)
     out += _ledger(clips)
     out += _ends(clips)
     return out
@@ -70,7 +73,7 @@ def warnings(clips: Sequence[Clip]) -> list[str]:
 
 def _counted(impacts: Sequence[Struck]) -> str:
     if not impacts:
-        return ", without an impact"
+        return "; no contact strikes"
     counts = Counter(s.impact.contact for s in impacts)
     if len(counts) == 1:
         return f" with {plural(len(impacts), 'impact')} of '{next(iter(counts))}'"
@@ -113,6 +116,22 @@ def _taken(impacts: Sequence[Struck]) -> str:
 
 def _gained(subject: str, lost: float) -> str:
     return f"{subject} add {quantity(-lost, 'J')} of kinetic energy."
+
+
+def _seams(clips: Sequence[Clip]) -> list[str]:
+    """What a blow between two stretches, such as a capture, took."""
+    out = []
+    for first, second in pairwise(clips):
+        if not (first.result.final.y.work and second.result.final.y.work):
+            continue
+        before, after = first.result.energy, second.result.energy
+        lost = float(before.total[-1] - after.total[0])
+        if abs(lost) > SEAM * max(before.in_play, after.in_play):
+            verb = "is lost" if lost > 0 else "is gained"
+            out.append(
+                f"Where two stretches meet, at {digits(second.begin, 4)}\u00a0s, {quantity(abs(lost), 'J')} {verb}."
+            )
+    return out
 
 
 def _ledger(clips: Sequence[Clip]) -> list[str]:

@@ -71,7 +71,8 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before, heard = signal.getsignal(signal.SIGINT), []
+    before = signal.getsignal(signal.SIGINT)
+    heard: list[int] = []
 
     def later(number: int, frame: Any) -> None:
         if heard:

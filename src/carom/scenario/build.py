@@ -54,13 +54,16 @@ def at(place: str) -> Iterator[None]:
 
 def world_of(scenario: Scenario) -> World:
     """The world of a scenario."""
-    whole = mechanism_of(scenario)
-    return assembled(scenario, whole, controls_of(scenario, whole))
+    return assembled(scenario, mechanism_of(scenario))
 
 
-def assembled(scenario: Scenario, whole: Mechanism, controllers: list[Any]) -> World:
-    """A world of a mechanism with the scenario's contacts and springs."""
+def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
+    """A world of a mechanism with the scenario's contacts, controllers and springs.
+
+    `q` is the pose that a hold-pose controller without one of its own keeps.
+    """
     contacts = contacts_of(scenario, whole)
+    controllers = controls_of(scenario, whole, contacts, q)
     springs = [_spring(name, s, whole) for name, s in scenario.springs.items()]
     with at("the world"):
         return World(
@@ -252,16 +255,19 @@ def _spring(name: str, s: parts.Spring, whole: Mechanism) -> Spring:
 # -- control -----------------------------------------------------------------------------------------------------------
 
 
-def controls_of(scenario: Scenario, whole: Mechanism, q: Any = None) -> list[Any]:
+def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Any = None) -> list[Any]:
     """Controllers; `q` is the pose that a hold-pose controller without one of its own keeps."""
+    # Compliant contacts are known by their names, rigid ones are members of one automaton.
+    struck: dict[str, Any] = {c.name: c.name for c in contacts if isinstance(c, Contact)}
+    struck |= {c.name: c for all_ in contacts if isinstance(all_, RigidContacts) for c in all_.contacts}
     out = []
     for name, c in scenario.control.items():
         with at(f"control.{name}"):
-            out.append(_controller(name, c, whole, scenario, q))
+            out.append(_controller(name, c, whole, scenario, struck, q))
     return out
 
 
-def _controller(name: str, c: Any, whole: Mechanism, scenario: Scenario, q: Any) -> Any:
+def _controller(name: str, c: Any, whole: Mechanism, scenario: Scenario, struck: dict[str, Any], q: Any) -> Any:
     if isinstance(c, drive.HoldPose):
         given = c.model_dump(exclude={"kind", "pose"})
         pose = c.pose if c.pose is not None else q if q is not None else _start_pose(scenario, whole)
@@ -269,7 +275,7 @@ def _controller(name: str, c: Any, whole: Mechanism, scenario: Scenario, q: Any)
     given = c.model_dump(exclude={"kind"})
     if isinstance(c, drive.Posture):
         scale = np.pi / 180.0 if given.pop("degrees") else 1.0
-        targets, schedule = _rows("targets", given.pop("targets")), [_switch(s, whole) for s in c.schedule]
+        targets, schedule = _rows("targets", given.pop("targets")), [_switch(s, whole, struck) for s in c.schedule]
         return control.PostureControl(
             whole, scale * targets, name=name, **(given | {"schedule": schedule, "gravity": _vector(c.gravity)})
         )
@@ -301,9 +307,10 @@ def _rows(field: str, rows: list[list[float]]) -> np.ndarray:
     return np.asarray(rows, dtype=float)
 
 
-def _switch(s: Any, whole: Mechanism) -> Any:
+def _switch(s: Any, whole: Mechanism, struck: dict[str, Any]) -> Any:
     if isinstance(s, drive.OnStrike):
-        return control.OnStrike(s.contact)
+        name_in("contact", s.contact, tuple(struck))
+        return control.OnStrike(struck[s.contact])
     if isinstance(s, drive.AtHeight):
         return control.AtHeight(whole.site(s.site), s.height, s.rising)
     return control.AtTime(s.time)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in
-from .build import at, controls_of, mechanism_of, state_of, world_of
+from .build import at, contacts_of, controls_of, mechanism_of, state_of, world_of
 from .library import text_and_place
 from .measures import MEASURES, nearest
 from .model import Scenario
@@ -82,5 +82,5 @@ def _capture(s: Scenario) -> str:
     with at("capture"):
         whole.site(s.capture.hand), whole.site(s.capture.grip)
     state_of(s, whole)
-    controls_of(s, whole)
+    controls_of(s, whole, contacts_of(s, whole))
     return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"

@@ -20,7 +20,7 @@ from ..result.impacts import Impact
 from ..result.result import Result
 from ..simulate import simulate
 from . import model
-from .build import assembled, at, controls_of, mechanism_of, run_of, start_of, state_of, world_of
+from .build import assembled, at, mechanism_of, run_of, start_of, state_of, world_of
 
 Say = Callable[[str], None]
 
@@ -128,11 +128,11 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
     clips = _approach(scenario, both, q, v, asked.approach)
     carried: tuple[Carried, ...] = ()
     if asked.restitution > 0.0:
-        world = assembled(scenario, both, controls_of(scenario, both, q))
+        world = assembled(scenario, both, q)
         after = _state(both, own.q, own.after)
     else:
         joined = after_capture(own)
-        world = assembled(scenario, joined.mechanism, controls_of(scenario, joined.mechanism, joined.q))
+        world = assembled(scenario, joined.mechanism, joined.q)
         after, carried = joined.start, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
     return Study(scenario, tuple(clips), captures=found, blow=_blow_of(own))

@@ -29,7 +29,7 @@ from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
 from ..friction import AbstractDry, Frictionless
 from ..friction.dry import SLOW
-from ..pairs import AbstractPair, pair_of
+from ..pairs import AbstractPair, JointLimit, pair_of
 from ..rows import Rows, rows_of
 from .law import AbstractImpactLaw
 from .newton import Newton
@@ -304,6 +304,10 @@ class RigidContacts(AbstractAutomaton):
     def check(self, mechanism: Mechanism) -> None:
         for contact in self.contacts:
             contact.pair.check(mechanism)
+
+    @property
+    def stops(self) -> tuple[Any, ...]:
+        return tuple(c.pair for c in self.contacts if isinstance(c.pair, JointLimit))
 
     def unit(self, contact: str) -> str:
         return next(c.pair.length_unit for c in self.contacts if c.name == contact)

@@ -150,7 +150,7 @@ class Scope {
         for (let k = Math.ceil(p.t0 / step - 1e-9); k * step <= p.t1 + 1e-12; k++)
           labels.push({ t: k * step, text: minus((k * step).toFixed(places)) + "\u202fs", first: 0 });
       }
-      if (p.window && !own) labels.push({ t: p.window.impacts[0].begin, text: p.window.impacts[0].begin.toFixed(3) + "\u202fs", first: 1 });
+      if (p.window && !own) labels.push({ t: p.window.impacts[0].begin, text: p.window.impacts[0].begin.toFixed(3) + "\u202fs", first: -1 });
     }
     ctx.strokeStyle = tones.faint;
     ctx.lineWidth = 1;
@@ -167,7 +167,7 @@ class Scope {
       ctx.moveTo(at, y);
       ctx.lineTo(at, y + 5);
       ctx.stroke();
-      write(ctx, l.text, place, y + 17, l.first < 0 ? tones.ink : tones.soft, 11, "center");
+      write(ctx, l.text, place, y + 17, inside && l.first < 0 ? tones.ink : tones.soft, 11, "center");
     }
   }
   windowTicks(p, wide, labels) {

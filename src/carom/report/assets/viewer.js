@@ -73,7 +73,7 @@ function tell(t, i, held, share) {
   }
   for (const name of ["kinetic", "potential", "taken"]) $("r-" + name).textContent = quantity(valueAt(clip.energy[name], f), "J", 1e-9, 4);
   const pace = clock.pace(state.s) / state.speed;
-  $("r-pace").textContent = !isFinite(pace) ? "held" : Math.abs(pace - 1) < 0.02 ? "real time" : pace > 1 ? "1\u202f:\u202f" + grouped(Number(pace.toPrecision(2))) : "×\u202f" + Number((1 / pace).toPrecision(2));
+  $("r-pace").textContent = !isFinite(pace) ? "held" : Math.abs(pace - 1) < 0.05 ? "real time" : pace > 1 ? "1\u202f:\u202f" + (pace < 10 ? Number(pace.toPrecision(2)) : grouped(Number(pace.toPrecision(2)))) : "×\u202f" + Number((1 / pace).toPrecision(2));
   const axis = $("axis");
   axis.setAttribute("aria-valuemax", run.end.toFixed(3));
   axis.setAttribute("aria-valuenow", t.toFixed(6));
@@ -147,10 +147,14 @@ function view(one) {
   if (!state.one) state.aim = [0, clock.length];
   refresh();
 }
-// The window at the cursor with a little of what is around it; in flight, the flight.
+// The window at the cursor with a little of what is around it; in a long flight, the flight; a short one belongs to the
+// window to which it leads.
 function follow() {
-  const part = clock.partAt(state.s), wide = Math.max(part.s1 - part.s0, 0.3), around = part.window ? 0.07 * wide : 0.04 * wide;
-  state.aim = [Math.max(part.s0 - around, 0), Math.min(part.s1 + around, clock.length)];
+  const here = clock.partAt(state.s), next = clock.parts[clock.parts.indexOf(here) + 1];
+  const short = !here.window && next && next.window && here.s1 - here.s0 < 0.4 * (next.s1 - next.s0);
+  const part = short ? next : here, wide = Math.max(part.s1 - part.s0, 0.3), around = part.window ? 0.07 * wide : 0.04 * wide;
+  const from = short ? here.s0 : part.s0 - around;
+  state.aim = [Math.max(Math.min(from, part.s0 - around), 0), Math.min(part.s1 + around, clock.length)];
 }
 // Towards the wanted range; at once for those who want no motion.
 function glide() {

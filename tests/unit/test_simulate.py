@@ -17,8 +17,8 @@ from scipy.optimize import brentq
 from scipy.special import beta
 
 import carom
-from carom.control import AtHeight, OnStrike
 from carom.contact import AbstractNormalLaw
+from carom.control import AtHeight, OnStrike
 from carom.simulate import read_chunk
 
 G = 9.81

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -14,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import errors
 from ..result.drawing import Clip, clips_of
+from ..result.files import write_text
 from ..result.impacts import Impact
 from .data import as_json, viewer_data
 from .samples import Struck, struck
@@ -49,6 +48,7 @@ def report(
     title: str,
     about: str = "",
     words: Sequence[str] | None = None,
+    also: Sequence[str] = (),
     quantities: Sequence[Any] = (),
     figures: Sequence[Any] = (),
     summary: Mapping[str, Any] | None = None,
@@ -56,13 +56,14 @@ def report(
     """One HTML page, complete in itself: it asks nothing of any network.
 
     - `clips`: a result, a `Clip`, or several that follow each other
-    - `about`: a sentence under the title; `words`: what happened, if not what the results say
+    - `about`: a sentence under the title; `words`: what happened, if not what the results say; `also`:
+      sentences that come after it
     - `quantities`: rows (name, value, unit, expected, difference, verdict); `figures`: (PNG bytes, caption)
     - `summary`: what summary.json holds, to be saved from the page
     """
     clips = clips_of(clips)
     impacts = struck(clips)
-    told = story(clips, impacts) if words is None else list(words)
+    told = [*(story(clips, impacts) if words is None else words), *also]
     data = viewer_data(clips, impacts)
     script = "".join(_asset(name) for name in SCRIPTS)
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
@@ -90,14 +91,7 @@ def write_report(path: Any, clips: Any, **options: Any) -> Path:
     """Write `report(clips, ...)` to a file: whole, or not at all."""
     path = Path(path)
     text = report(clips, **options)
-    passing = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        passing.write_text(text, encoding="utf-8")
-        os.replace(passing, path)
-    except OSError as cause:
-        raise errors.CaromError(f"the report cannot be written to {path}: {cause.strerror or cause}") from cause
-    finally:
-        passing.unlink(missing_ok=True)
+    write_text(path, text)
     return path
 
 

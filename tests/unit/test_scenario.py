@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import carom
@@ -28,6 +28,11 @@ def same(a, b):
     """Equal structure, equal numbers."""
     leaves = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
     return jax.tree.structure(a) == jax.tree.structure(b) and all(np.array_equal(x, y) for x, y in leaves)
+
+
+def equal(a, b):
+    """Without pytest's account of the differences, which takes minutes where texts are long."""
+    return a == b
 
 
 def in_python(scenario):
@@ -51,17 +56,16 @@ def test_a_shipped_scenario_survives_its_own_text(name):
     scenario = load(name)
     assert scenario.name == name and scenario.title and scenario.source and scenario.quantities
     again = Scenario.read(scenario.toml())
-    assert again == scenario and again.toml() == scenario.toml()
+    assert equal(again, scenario) and equal(again.toml(), scenario.toml())
     for variant in scenario.variants:
-        assert Scenario.read(scenario.variant(variant).toml()) == scenario.variant(variant)
+        assert equal(Scenario.read(scenario.variant(variant).toml()), scenario.variant(variant))
 
 
 @pytest.mark.parametrize("name", WITH_WORLD)
 def test_a_shipped_scenario_survives_python(name):
     world, written = in_python(load(name))
     again = Scenario.read(written.toml())
-    assert again == written
-    assert same(again.world(), world)
+    assert equal(again, written) and same(again.world(), world)
     assert start_of(again) == start_of(load(name)) and again.run == load(name).run
 
 
@@ -369,6 +373,26 @@ def test_ragged_bases_are_refused(unchecked):
         check(load("capture-head-on").with_({"start.base": [[1.0, 2.0], [1.0]]}))
 
 
+SHEAR = "mechanisms.chain.links.link1.body.section.shear_modulus"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("capture-head-on", {"capture.restitution": 5.0}, "capture: restitution of capture is 5"),
+        ("capture-head-on", {"capture.hand": "arm.link9.tip"}, "capture: there is no site 'arm.link9.tip'"),
+        ("inchworm", {"crawl.steps.0.angles": [25.0]}, "crawl: angles of step 1 of crawl has shape (1,)"),
+        ("inchworm", {"crawl.links": 8}, "crawl: start of crawl has shape (3,); it must be 7 numbers"),
+        ("elastic-chain-ss", {"mechanisms.chain.links.link1.body.modes": 64}, "it must be at most 16"),
+        ("elastic-chain-ss", {SHEAR: 1e-300}, "too large or too small"),
+    ],
+)
+def test_captures_crawlers_and_beams_are_checked(name, change, words, unchecked):
+    with pytest.raises(ScenarioError) as refusal:
+        check(load(name).with_(change))
+    assert words in str(refusal.value)
+
+
 def test_changes_that_lead_nowhere_are_refused_by_name():
     ball = load("ball-drop")
     for path, words in {
@@ -460,8 +484,9 @@ def test_only_worlds_and_known_options_become_scenarios():
 
 # -- random worlds -----------------------------------------------------------------------------------------------------
 
-positive = st.floats(1e-3, 1e3)
-angle = st.floats(-10.0, 10.0)
+# Numbers such as 1e-200, whose squares vanish, say nothing about mechanics: nine decimals.
+positive = st.floats(1e-3, 1e3).map(lambda x: round(x, 9))
+angle = st.floats(-10.0, 10.0).map(lambda x: round(x, 9))
 place = st.tuples(angle, angle)
 
 
@@ -492,7 +517,7 @@ def surface(data):
     found = one_of(
         data,
         (carom.Plane, {"height": angle}),
-        (carom.Plane, {"point": place, "slope": st.floats(-1.5, 1.5)}),
+        (carom.Plane, {"point": place, "slope": st.floats(-1.5, 1.5).map(lambda x: round(x, 9))}),
         (carom.Circle, {"centre": place, "radius": positive, "inside": st.booleans()}),
     )
     motions = (
@@ -542,13 +567,13 @@ def world_of(data):
 
 
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=25, phases=[Phase.explicit, Phase.generate])  # a smaller example takes minutes to find
 def test_random_worlds_survive_the_round_trip(data):
     world = world_of(data)
     links = world.mechanism.topology.links
     angles = data.draw(st.lists(angle, min_size=links, max_size=links))
     written = Scenario.of(world, angles, until=1.0, rtol=1e-9)
     again = Scenario.read(written.toml())
-    assert again == written and start_of(again)["angles"] == angles and again.run.rtol == 1e-9
+    assert equal(again, written) and start_of(again)["angles"] == angles and again.run.rtol == 1e-9
     assert same(again.world(), world)
     assert tomllib.loads(written.toml()) == plain(written)

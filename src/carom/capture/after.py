@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Body, Mechanism, Numbers, Site, Topology
-from ..mechanism.tree import _mechanism
+from ..mechanism.tree import mechanism_of
 from .record import Capture
 from .rows import turning_row
 
@@ -107,7 +107,7 @@ def _hung(m: Mechanism, hand: Site, grip: Site) -> Mechanism:
         hang_reach=tuple(n.site_reach[hand.index] if i == k else r for i, r in enumerate(n.hang_reach)),
     )
     parents = tuple(hand.link if i == k else p for i, p in enumerate(top.parents))
-    return _without_tree(_mechanism(numbers, dataclasses.replace(top, parents=parents)), grip, range(top.links), hand)
+    return _without_tree(mechanism_of(numbers, dataclasses.replace(top, parents=parents)), grip, range(top.links), hand)
 
 
 def _welded(m: Mechanism, hand: Site, grip: Site, q: Any) -> Mechanism:
@@ -143,7 +143,7 @@ def _without_tree(m: Mechanism, grip: Site, links: Sequence[int], hand: Site) ->
     )
     rows = {"site": sites, "site_reach": sites, "pivot": trees}
     picked = {f.name: _rows(getattr(n, f.name), rows.get(f.name, links)) for f in dataclasses.fields(Numbers)}
-    return _mechanism(Numbers(**picked), topology)
+    return mechanism_of(Numbers(**picked), topology)
 
 
 def _rows(values: Any, which: list[int]) -> Any:

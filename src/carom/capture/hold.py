@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
+from ..control.stops import refuse_beyond
 from ..dynamics import FORMALISMS, explicit, generalized_force, gravity_vector, linear, vector_of
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.scene import Load, Scene, merge
@@ -93,6 +94,16 @@ class HoldPose(AbstractAutomaton):
                 f"'{self.name}' was built for {self.target.shape[0]} coordinates, the world's mechanism has "
                 f"{mechanism.dof}; build it with the same mechanism"
             )
+
+    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a pose behind a stop of an actuated joint."""
+        target, top = errors.known(self.target), mechanism.topology
+
+        def aims(link: int) -> np.ndarray | None:
+            i = top.angle_index(link)
+            return None if target is None or i not in self.actuated else target[i : i + 1]
+
+        refuse_beyond(others, aims, lambda i: f"the pose of '{self.name}'")
 
     def start(self, scene: Scene) -> Own:
         return Own(jnp.asarray(0), (), ())

@@ -89,6 +89,8 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(impact_table(summary["impacts"]) + "\n")
     if summary["quantities"]:
         typer.echo(quantity_table(summary["quantities"]) + "\n")
+    for name, other in summary["variants"].items():
+        typer.echo(f"variant {name}\n{quantity_table(other['quantities'])}\n")
     energy, solver = summary["energy"], summary["solver"]
     typer.echo(
         f"{summary['outcome']}; {len(summary['impacts'])} impacts, {solver['steps']} steps, compiled in "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -9,10 +10,11 @@ import equinox as eqx
 from .. import errors
 from ..dynamics import explicit
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
-from ..hybrid.automaton import Own
+from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism, walk
 from .actuator import AbstractActuator, gains, sampling
+from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 
 
@@ -81,6 +83,10 @@ class ComputedTorque(AbstractActuator):
     @property
     def clocked(self) -> bool:
         return True
+
+    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a motion that passes a stop of a joint."""
+        refuse_motion_beyond(self.name, self.motion, mechanism, others)
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
         lower, bias, weight = explicit.terms(self.model, scene.q, scene.v, self.gravity)

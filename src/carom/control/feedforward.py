@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.automaton import NEVER, Landing, Own
+from ..hybrid.automaton import NEVER, AbstractAutomaton, Landing, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, sampling
+from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
 
@@ -139,6 +140,20 @@ class FeedForward(AbstractActuator):
     @property
     def clocked(self) -> bool:
         return True
+
+    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a reference that passes a stop of a joint which is corrected towards it."""
+        kp = None if self.kp is None else errors.known(self.kp)
+        if kp is not None:
+            refuse_motion_beyond(
+                self.name,
+                self.reference,
+                mechanism,
+                others,
+                offset=self.offset,
+                relative=self.relative,
+                driven=lambda link: bool(kp[link] > 0.0),
+            )
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
         planned = self.plan.torques(self._piece(scene, own, 0, self.plan.knots), scene.t)

@@ -15,9 +15,8 @@ from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, sampling
+from .stops import refuse_beyond
 from .switch import AbstractSwitch
-
-AT_STOP = 1e-9  # [rad] a target at the stop itself is not beyond it
 
 
 class PostureControl(AbstractActuator):
@@ -86,21 +85,8 @@ class PostureControl(AbstractActuator):
         return tuple(f"integral {k + 1}" for k in range(self.links)) if self.integral else ()
 
     def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
-        """Refuse targets behind a stop of the joint: the controller would press on it and never arrive."""
-        for stop in (stop for other in others for stop in other.stops):
-            aims = self._aims_at(mechanism, stop.link)
-            limit = errors.known(stop.angle)
-            if aims is None or limit is None:
-                continue
-            beyond = stop.sign * (float(limit) - aims)
-            i = int(np.argmax(beyond))
-            if beyond[i] > AT_STOP:
-                side = "lower" if stop.sign > 0.0 else "upper"
-                raise errors.CaromError(
-                    f"target {i + 1} of '{self.name}' asks link '{stop.link_name}' for {aims[i]:g} rad relative to its "
-                    f"parent, beyond its {side} JointLimit, {float(limit):g} rad; bring the target within the limit, "
-                    "or move the stop"
-                )
+        """Refuse targets behind a stop of the joint."""
+        refuse_beyond(others, lambda link: self._aims_at(mechanism, link), lambda i: f"target {i + 1} of '{self.name}'")
 
     def _aims_at(self, mechanism: Mechanism, link: int) -> np.ndarray | None:
         """Angle [rad] of a link relative to its parent in every target; None where nothing drives it there."""

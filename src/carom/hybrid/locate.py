@@ -18,6 +18,8 @@ from .world import World, owns
 # An instant is exact to this many seconds, or to the last bits of t.
 RESOLUTION = 1e-14
 ROUNDING = 1e-12  # of a guard's value, in its own unit, where nothing else tells its sign
+CUBIC_STEPS = 9  # of Newton on a cubic: from the tangent at its end to the zero of a long parabola
+SETTLED = 1e-3  # last correction of that Newton, as a share of the way from the end
 LAST_BITS = 4 * float(jnp.finfo(jnp.float64).eps)
 
 
@@ -86,17 +88,40 @@ def crossed(armed: tuple[Any, ...], g: Guards, resolution: Any) -> tuple[Any, ..
     return tuple(on & (v > blur(r, resolution)) for on, v, r in zip(armed, g.value, g.rate, strict=True))
 
 
-def first_zero(armed: tuple[Any, ...], g: Guards, span: Any, past: tuple[Any, ...]) -> Any:
+def first_zero(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, past: tuple[Any, ...]) -> Any:
     """When the first armed guard is zero, counted from the end of the step (negative: before).
 
-    Newton's estimate; the middle of the step for a guard that has crossed but whose tangent does not say where.
+    Newton's estimate, or the middle of the step for a guard that has crossed but whose tangent does not say where; if
+    that lies within the step, it is mended on the cubic through both ends. A gap in free fall is such a cubic, so that
+    the longest flight is landed at once.
     """
-    ahead = jnp.asarray(jnp.inf)
-    for on, value, rate, gone in zip(armed, g.value, g.rate, past, strict=True):
+    ahead: Any = jnp.asarray(jnp.inf)
+    chosen: tuple[Any, ...] = (jnp.asarray(0.0),) * 4
+    ends = zip(start.value, start.rate, end.value, end.rate, strict=True)
+    for on, (v0, r0, value, rate), gone in zip(armed, ends, past, strict=True):
         usable = (rate > 0.0) & (value < rate * span)
         guess = jnp.where(usable, -value / jnp.where(usable, rate, 1.0), jnp.where(gone, -0.5 * span, jnp.inf))
-        ahead = jnp.where(on, jnp.minimum(ahead, guess), ahead)
-    return ahead
+        nearer = on & (guess < ahead)
+        ahead = jnp.where(nearer, guess, ahead)
+        chosen = tuple(jnp.where(nearer, new, old) for new, old in zip((v0, r0, value, rate), chosen, strict=True))
+    # A branch, not a selection: most steps end before any zero.
+    within = (ahead < 0.0) & (span > 0.0)
+    return jax.lax.cond(within, _on_cubic, lambda ends, span, ahead: ahead, chosen, span, ahead)
+
+
+def _on_cubic(ends: tuple[Any, ...], span: Any, ahead: Any) -> Any:
+    """A zero of the cubic with these values and rates at its ends, by Newton from an estimate within the step."""
+    v0, r0, v1, r1 = ends
+    a, b = r0 * span, r1 * span
+    c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
+    x, last = 1.0 + ahead / jnp.where(span > 0.0, span, 1.0), jnp.asarray(1.0)
+    for _ in range(CUBIC_STEPS):
+        value, slope = v0 + x * (a + x * (c2 + x * c3)), a + x * (2.0 * c2 + 3.0 * x * c3)
+        last = jnp.where(slope > 0.0, value / jnp.where(slope > 0.0, slope, 1.0), 1.0)
+        x = x - last
+    # Where the cubic has no such zero, or hardly crosses it (a graze), the estimate stands.
+    settled = jnp.abs(last) < SETTLED * (1.0 - x)
+    return jnp.where((x > 0.0) & (x < 1.0) & settled, (x - 1.0) * span, ahead)
 
 
 def hidden_peak(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, resolution: Any) -> Any:

@@ -180,7 +180,7 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     past = crossed(c.armed, a.guard, resolution)
     # An event counts at the end of a step; one that lies before it calls for a shorter step, if there is any.
     overshot = good & _any(list(past)) & (a.span > resolution)
-    ahead = jax.lax.stop_gradient(first_zero(c.armed, a.guard, a.span, past))
+    ahead = jax.lax.stop_gradient(first_zero(c.armed, c.guard, a.guard, a.span, past))
     # A guard that rose and fell within the step: look at its peak first.
     peak = jax.lax.stop_gradient(hidden_peak(c.armed, c.guard, a.guard, a.span, resolution))
     peek = good & ~overshot & ~c.fresh & (peak < 1.0)

@@ -6,14 +6,14 @@ from .bodies import Disk as Disk
 from .bodies import PointMass as PointMass
 from .bodies import Rod as Rod
 from .elastic import Beam as Beam
+from .forest import side_by_side as side_by_side
 from .link import BASE as BASE
 from .link import Fixed as Fixed
 from .link import Free as Free
 from .link import Joint as Joint
 from .link import Link as Link
+from .numbers import Numbers as Numbers
 from .topology import Topology as Topology
 from .tree import Arm as Arm
 from .tree import Mechanism as Mechanism
-from .tree import Numbers as Numbers
 from .tree import Site as Site
-from .tree import side_by_side as side_by_side

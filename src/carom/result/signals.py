@@ -17,7 +17,7 @@ import numpy as np
 from .. import errors
 from ..capture.hold import HoldPose
 from ..contact import Contact, RigidContacts
-from ..contact.impact.rigid import OPEN, WORDS
+from ..contact.impact.phases import OPEN, WORDS
 from ..control.actuator import AbstractActuator
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
 from ..hybrid.automaton import AbstractAutomaton, Own
@@ -282,10 +282,10 @@ def _rigid(scene: Scene, automaton: RigidContacts, own: Own) -> list[Any]:
     forces, _ = scene.reactions(automaton, own)
     lost, n = automaton.fails(own.phase), len(automaton.contacts)
     out = []
-    for j, (contact, mode) in enumerate(zip(automaton.contacts, automaton._modes(own.phase), strict=True)):
+    for j, (contact, mode) in enumerate(zip(automaton.contacts, automaton.modes(own.phase), strict=True)):
         k = contact.pair.touching(scene)
         push = jnp.where(mode == OPEN, 0.0, forces[j])
-        drag = automaton._drag(j, mode, k.sliding, push, forces[n:])
+        drag = automaton.friction_force(j, mode, k.sliding, push, forces[n:])
         kinds = 2 if contact.friction is None else len(WORDS)
         out.append((_columns(k, push, drag), jnp.where(lost, kinds, mode)))
     return out

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..capture import capture
 from ..crawl import Inchworm
-from ..errors import CaromError, name_in
+from ..errors import CaromError, name_in, vector
 from .build import at, contacts_of, controls_of, mechanism_of, state_of, world_of
 from .library import text_and_place
 from .measures import MEASURES, nearest
@@ -59,15 +60,13 @@ def _one(s: Scenario) -> str:
         c = s.crawl
         with at("crawl"):
             Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
+            vector("crawl", "start", c.start, c.links - 1)
+            for k, step in enumerate(c.steps):
+                vector("crawl", f"angles of step {k + 1}", step.angles, c.links - 1)
         return f"an inchworm of {c.links} links, {len(c.steps)} steps"
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)
-    known = tuple(automaton.name for automaton in world.automata)
-    for name, controller in s.control.items():
-        with at(f"control.{name}"):
-            for switch in (x for x in getattr(controller, "schedule", ()) if x.until == "strike"):
-                name_in("contact", switch.contact, known)
     for automaton in world.automata:
         with at(f"'{automaton.name}'"):
             automaton.check(world.mechanism)
@@ -79,8 +78,9 @@ def _one(s: Scenario) -> str:
 def _capture(s: Scenario) -> str:
     whole = mechanism_of(s)
     assert s.capture is not None
-    with at("capture"):
-        whole.site(s.capture.hand), whole.site(s.capture.grip)
-    state_of(s, whole)
+    q, v = state_of(s, whole)
     controls_of(s, whole, contacts_of(s, whole))
+    c = s.capture
+    with at("capture"):
+        capture(whole, c.hand, c.grip, q, v, kind=c.kind, restitution=c.restitution, base=c.base)
     return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"

@@ -9,7 +9,7 @@ from pydantic import Field
 from .fields import Number, Numbers, Part, Point, Table, Word, says
 from .laws import FrictionLaw, ImpactLaw, NormalLaw
 
-MOST_MODES = 64
+MOST_MODES = 16  # a chain of beams with more takes minutes to compile
 MOST_LINKS = 256
 
 

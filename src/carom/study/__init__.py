@@ -5,11 +5,12 @@ from .batch import batch as batch
 from .final import final_state as final_state
 from .fit import Fit as Fit
 from .fit import fit as fit
-from .fit import states_at as states_at
 from .orbit import Orbit as Orbit
 from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
-from .orbit import poincare as poincare
 from .response import Response as Response
 from .response import response as response
+from .section import Section as Section
+from .section import poincare as poincare
+from .states import states_at as states_at

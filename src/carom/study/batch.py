@@ -8,6 +8,7 @@ lanes inside each operation would cost more than it saves.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -175,11 +176,18 @@ def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings
     lanes, cores = _lanes(parameters), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
     order = np.minimum(np.arange(share * min(cores, lanes)), lanes - 1).reshape(-1, share)
-    pieces = [jax.tree.map(lambda x, rows=rows: x[rows], (parameters, given)) for rows in order]
+    # NumPy deals out and gathers: a call into JAX for every piece and column would take longer than short runs.
+    whole = jax.tree.map(np.asarray, (parameters, given))
+    pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
     run = executable(_one_by_one, (make, how), *pieces[0], settings)
-    with ThreadPoolExecutor(len(pieces)) as pool:
-        ends = list(pool.map(lambda piece: jax.block_until_ready(run(*piece, settings)), pieces))
-    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[:lanes], *ends)
+    ends = list(_threads(len(pieces)).map(lambda piece: jax.tree.map(np.asarray, run(*piece, settings)), pieces))
+    return jax.tree.map(lambda *columns: jnp.asarray(np.concatenate(columns)[:lanes]), *ends)
+
+
+@functools.cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Kept from batch to batch: starting threads takes as long as a thousand short runs."""
+    return ThreadPoolExecutor(count, thread_name_prefix="carom")
 
 
 def _stacked(values: Any) -> Any:

@@ -25,6 +25,7 @@ from ..hybrid.scene import State, merge
 from ..hybrid.world import World
 from ..result.result import Result
 from ..simulate import simulate
+from .section import Section
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,47 +182,6 @@ def find_orbit(
     return ReturnMap(result, *event).orbit()
 
 
-@dataclasses.dataclass(frozen=True)
-class Section:
-    """Points of a Poincare section: instants [s], coordinates and velocities where a scalar crosses zero."""
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-
-
-def poincare(result: Result, scalar: Any, direction: int = 0) -> Section:
-    """Where a scalar of (t, q, v) crosses zero along a run: upwards (1), downwards (-1) or both (0).
-
-    Located on the run's own dense output to 1e-13 of its length. The section with a strike is in `result.events`.
-
-        carom.poincare(result, lambda t, q, v: v[0])      # turning points of the first link
-    """
-    if direction not in (-1, 0, 1):
-        raise errors.CaromError(
-            f"direction of poincare is {direction!r}; it must be 1 (upwards), -1 (downwards) or 0 (both)"
-        )
-    value = jax.jit(jax.vmap(scalar))
-    at_steps = np.asarray(value(jnp.asarray(result.t), jnp.asarray(result.q), jnp.asarray(result.v)))
-    if at_steps.ndim != 1:
-        raise errors.CaromError(
-            f"scalar of poincare gives shape {at_steps.shape[1:]} at each instant; it must be a number"
-        )
-    up, down = (at_steps[:-1] < 0) & (at_steps[1:] >= 0), (at_steps[:-1] > 0) & (at_steps[1:] <= 0)
-    crosses = np.flatnonzero(up & (direction >= 0) | down & (direction <= 0))
-    if not len(crosses):
-        empty = np.zeros((0, result.world.mechanism.dof))
-        return Section(np.zeros(0), empty, empty)
-    low, high, rising = result.t[crosses].copy(), result.t[crosses + 1].copy(), up[crosses]
-    for _ in range(60):  # bisection, all crossings at once: as exact as the times can be told apart
-        middle = 0.5 * (low + high)
-        states = result.at(middle)
-        above = (np.asarray(value(states.t, states.q, states.v)) >= 0.0) == rising
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    states = result.at(high)
-    return Section(high, np.asarray(states.q), np.asarray(states.v))
-
-
 def bifurcation(
     make: Any,
     values: Any,
@@ -245,5 +205,5 @@ def bifurcation(
         rows = [e for e in result.events if (e.automaton, e.exit) == tuple(event)][-keep:]
         shape = (len(rows), result.world.mechanism.dof)
         q, v = (np.reshape([getattr(e, name) for e in rows], shape) for name in ("q_after", "v_after"))
-        out.append(Section(np.array([e.t for e in rows]), q, v))
+        out.append(Section(np.array([e.t for e in rows]), q, v, np.ones(len(rows), dtype=bool)))
     return out

@@ -23,10 +23,9 @@ class Response:
     final_error: float  # [rad] angle less target at the end
 
     def __str__(self) -> str:
-        return (
-            f"rise {self.rise_time:.4g} s, overshoot {100 * self.overshoot:.2f} %, settled after "
-            f"{self.settling_time:.4g} s, final error {self.final_error:+.3e} rad"
-        )
+        rise = "never at 90 %" if np.isnan(self.rise_time) else f"rise {self.rise_time:.4g} s"
+        settled = "not settled" if np.isnan(self.settling_time) else f"settled after {self.settling_time:.4g} s"
+        return f"{rise}, overshoot {100 * self.overshoot:.2f} %, {settled}, final error {self.final_error:+.3e} rad"
 
 
 def response(result: Result, link: Any, target: Any, relative: bool = False) -> Response:

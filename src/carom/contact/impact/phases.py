@@ -1,0 +1,60 @@
+"""Phases of rigid contacts: open, sticking or sliding, one digit for each in the number of all together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+from .contact import Contacts
+
+OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
+WORDS = ("open", "sticking", "sliding right", "sliding left")
+
+
+def _kinds(contacts: Contacts) -> tuple[int, ...]:
+    """Number of phases of each contact."""
+    return tuple(2 if c.friction is None else 4 for c in contacts)
+
+
+def total(contacts: Contacts) -> int:
+    """How many combinations there are; the number of the phase in which no motion, or more than one, was found."""
+    return math.prod(_kinds(contacts))
+
+
+def words_of(contacts: Contacts, number: int) -> str:
+    """What the contacts do in the phase of this number."""
+    closed = []
+    for contact, kind in zip(contacts, _kinds(contacts), strict=True):
+        number, mode = divmod(number, kind)
+        if mode != OPEN:
+            closed.append(contact.name if kind == 2 else f"{contact.name} {WORDS[mode]}")
+    return f"closed: {', '.join(closed)}" if closed else "open"
+
+
+def modes_of(contacts: Contacts, phase: Any) -> list[Any]:
+    """Phase of every contact."""
+    out, rest = [], jnp.minimum(phase, total(contacts) - 1)
+    for kind in _kinds(contacts):
+        out.append(rest % kind)
+        rest = rest // kind
+    return out
+
+
+def number_of(contacts: Contacts, modes: list[Any]) -> Any:
+    """The inverse of `modes_of`."""
+    number, weight = jnp.asarray(0), 1
+    for mode, kind in zip(modes, _kinds(contacts), strict=True):
+        number, weight = number + weight * mode, weight * kind
+    return number
+
+
+def sense_of(mode: Any) -> Any:
+    """+1 to the right, -1 to the left, 0 where it does not slide."""
+    return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
+
+
+def mode_of(sense: Any) -> Any:
+    """Phase of a closed contact with friction that slides this way."""
+    return jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKS))

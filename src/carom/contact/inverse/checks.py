@@ -1,0 +1,129 @@
+"""Checks of a motion: does it stay on its surfaces, slide as it is said to, and determine its torques?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import errors
+from ..friction.dry import SLOW
+from .problem import Problem, listed
+from .reactions import ContactEfforts
+
+SINGULAR = 1e-6  # sine of the angle between reaction and lever below which a joint has no say
+# [m], [m/s], [m/s^2] by which a motion may leave its surface, relative to its own rates where they are large
+OFF = 1e-8
+
+
+def _raise_if(out: Any, wrong: Any, message: Callable[[], str], static: str) -> Any:
+    """A sentence with numbers outside jit; equinox's runtime error, which cannot know them, inside."""
+    if isinstance(wrong, jax.core.Tracer):
+        return eqx.error_if(out, wrong, static)
+    if bool(wrong):
+        raise errors.CaromError(message())
+    return out
+
+
+def senses_of(problem: Problem, senses: Any) -> Any:
+    if senses is None:
+        return None
+    count = len(problem.contacts)
+    one = np.ndim(senses) == 0 and count == 1
+    values = [senses] if one else senses
+    errors.vector("motion", "senses", values, count)
+    given = errors.known(values)
+    if given is not None and not np.all(np.isin(given, (-1.0, 0.0, 1.0))):
+        raise errors.CaromError(
+            f"senses of motion are {given.tolist()}; each must be +1 (slides along (n_y, -n_x)), -1, or 0 without "
+            "friction"
+        )
+    return jnp.asarray(values, dtype=float)
+
+
+def checked(problem: Problem, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
+    q, v, a = state
+    out = _kept(problem, v, a, out)
+    out = _sensible(problem, senses, out)
+    return _regular(problem, q, out)
+
+
+def _kept(problem: Problem, v: Any, a: Any, out: ContactEfforts) -> ContactEfforts:
+    """The motion must stay on its surfaces, and stick where it is said to."""
+    quick = 1.0 + jnp.max(jnp.abs(v))
+    rough = quick**2 + jnp.max(jnp.abs(a))
+    misses = (out.gap, out.gap_rate / quick, out.gap_acceleration / rough, out.creep / quick)
+    off = jnp.max(jnp.abs(jnp.stack([*misses, out.creep_acceleration / rough])), axis=0)
+
+    def message() -> str:
+        i = int(np.argmax(np.asarray(off)))
+        numbers = [float(x[i]) for x in (out.gap, out.gap_rate, out.gap_acceleration)]
+        text = "the motion leaves the surface of '{}': gap {:.3g} m, its rate {:.3g} m/s, its acceleration {:.3g} m/s^2"
+        text = text.format(problem.contacts[i].name, *numbers)
+        if i in problem.sticking:
+            text += f"; it slides at {float(out.creep[i]):.3g} m/s, {float(out.creep_acceleration[i]):.3g} m/s^2"
+        return f"{text}; all must be 0; find the joints that must follow with close()"
+
+    names = listed(c.name for c in problem.contacts)
+    static = f"the motion leaves the surface of {names}; find the joints that must follow with close()"
+    return _raise_if(out, jnp.any(~(off < OFF)), message, static)
+
+
+def _sensible(problem: Problem, senses: Any, out: ContactEfforts) -> ContactEfforts:
+    """Friction needs to know which way; at rest the motion does not tell."""
+    rubs = np.asarray([c.friction is not None and i not in problem.sticking for i, c in enumerate(problem.contacts)])
+    names = listed(c.name for c, on in zip(problem.contacts, rubs, strict=True) if on)
+    if senses is None:
+        text = f"{names} is at rest, so that the direction of its friction is not known; say which way it is about to "
+        text += "slide with senses=[+1] or [-1], or that it sticks with sticking=[...]"
+        return _raise_if(out, jnp.any(rubs & (jnp.abs(out.sliding) < SLOW)), lambda: text, text)
+    against = rubs & (senses * out.sliding < -SLOW)
+    text = f"senses of {names} contradict the motion, which slides the other way"
+    cure = "change the sign, or leave senses out"
+    rates = lambda: ", ".join(f"{float(x):.3g}" for x in out.sliding)  # noqa: E731
+    return _raise_if(out, jnp.any(against), lambda: f"{text} (at {rates()} m/s); {cure}", f"{text}; {cure}")
+
+
+def _regular(problem: Problem, q: Any, out: ContactEfforts) -> ContactEfforts:
+    top = problem.mechanism.topology
+    labels = [
+        f"the free base, along {top.labels[i]}" if i < top.base_dof else f"joint '{top.labels[i]}'"
+        for i in problem.idle
+    ]
+    cure = "choose another posture, another passive joint, or the other sense of sliding"
+
+    def message() -> str:
+        return (
+            f"{labels[int(out.weakest)]} has no torque and the reactions cannot move it in the posture "
+            f"q = {np.asarray(q).tolist()}: with friction their line passes through it (leverage "
+            f"{float(out.leverage):.1e} of 1); {cure}"
+        )
+
+    static = f"the reactions cannot move {', '.join(labels)}, which have no torque, in this posture; {cure}"
+    return _raise_if(out, ~(out.leverage > SINGULAR), message, static)
+
+
+def reached(problem: Problem, links: tuple[int, ...], out: Any, gap: Any, leverage: Any) -> Any:
+    """A closed motion must lie on its surfaces, and its followers must move their tips across them."""
+    who, tips = listed(problem.mechanism.topology.names[k] for k in links), listed(c.name for c in problem.sliding)
+    out = _raise_if(
+        out,
+        jnp.any(~(jnp.abs(gap) < OFF)),
+        lambda: (
+            f"joint {who} cannot bring {tips} onto its surface from this posture: a gap of "
+            f"{float(np.max(np.abs(np.asarray(gap)))):.3g} m is left; start nearer, or check the link lengths"
+        ),
+        f"joint {who} cannot bring {tips} onto its surface; start nearer, or check the link lengths",
+    )
+    message = f"joint {who} moves {tips} only along its surface in this posture, so its rates have no solution"
+    cure = "choose another posture, or let another joint follow"
+    return _raise_if(
+        out,
+        ~(leverage > SINGULAR),
+        lambda: f"{message} (leverage {float(leverage):.1e} of 1, q = {np.asarray(out[0]).tolist()}); {cure}",
+        f"{message}; {cure}",
+    )

@@ -1,0 +1,45 @@
+"""Motions whose pieces are polynomials in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from .motion import AbstractTrajectory, Motion
+
+
+class Polynomials(AbstractTrajectory):
+    """Polynomials in the time since the knot at which they begin; rows of `coefficients[i]` rise in power."""
+
+    bounds: Any  # (pieces + 1,)
+    coefficients: Any  # (pieces, powers, size)
+
+    @property
+    def knots(self) -> Any:
+        return self.bounds
+
+    @property
+    def size(self) -> int:
+        return int(self.coefficients.shape[2])
+
+    def smooth(self, i: Any, t: Any) -> Motion:
+        c, s = self.coefficients[i], t - self.bounds[i]
+        powers = self.coefficients.shape[1]
+        q = v = a = jnp.zeros_like(c[0])
+        for k in reversed(range(powers)):  # Horner, for the value and two derivatives at once
+            a = a * s + 2.0 * v
+            v = v * s + q
+            q = q * s + c[k]
+        return Motion(q, v, a)
+
+
+def polynomials(knots: list[Any], rows: list[tuple[Any, ...]]) -> Polynomials:
+    """From knots and, for every piece, its coefficients by rising power."""
+    return Polynomials(jnp.stack([jnp.asarray(k, dtype=float) for k in knots]), jnp.stack([jnp.stack(r) for r in rows]))
+
+
+def hermite(q0: Any, q1: Any, v0: Any, v1: Any, h: Any) -> tuple[Any, ...]:
+    """Coefficients of the cubic with these positions and velocities at its ends."""
+    mean = (q1 - q0) / h
+    return q0, v0, (3.0 * mean - 2.0 * v0 - v1) / h, (v0 + v1 - 2.0 * mean) / h**2

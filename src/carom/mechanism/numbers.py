@@ -1,0 +1,35 @@
+"""Every number of a mechanism, as columns over its links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from .flexible import Flexible, Reach
+
+if TYPE_CHECKING:
+    Bends = tuple[Flexible | None, ...]
+    Reaches = tuple[Reach | None, ...]
+else:  # checkers that look at one item at random would disturb tests that draw random mechanisms
+    Bends = Reaches = tuple
+
+
+class Numbers(eqx.Module):
+    """Every number of a mechanism: traced leaves, so that changing one never compiles again."""
+
+    mass: Float[Array, " links"]
+    com: Float[Array, "links 2"]
+    inertia: Float[Array, " links"]
+    hang: Float[Array, "links 2"]  # where the link hangs, in its parent's frame (or relative to the base point)
+    tip: Float[Array, "links 2"]
+    stiffness: Float[Array, " links"]
+    rest: Float[Array, " links"]
+    damping: Float[Array, " links"]
+    site: Float[Array, "sites 2"]
+    pivot: Float[Array, "trees 2"]  # of fixed trees; zero for free ones
+    # What bends, one entry each; None where the link is rigid
+    flex: Bends  # per link
+    hang_reach: Reaches  # per link: of the parent, at the point where the link hangs
+    site_reach: Reaches  # per site

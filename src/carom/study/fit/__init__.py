@@ -1,0 +1,17 @@
+"""Identification: parameters from recorded signals, by least squares on exact derivatives, with what the data allow.
+
+    minimise  sum_i ((measured_i - predict(p)_i) / noise_i)^2       J = d predict / dp / noise, by forward mode
+    covariance = (J^T J)^-1 (times the variance of the residuals where the noise is not known)
+
+Not every parameter can be found in every signal. J is scaled by the `sizes` of the parameters, so that its singular
+values s count, in standard deviations of all the data together, how visible a change of the parameters by their own
+size is along each direction. Directions with s < 0.2 (ten times their size is not to be told from noise at 95 %), or
+that vanish numerically, are not determined: the result names them and gives no number for the parameters that they
+touch. Intervals are those of the model linearised at the estimate.
+
+Levenberg and Marquardt's steps, with the norms of the columns of J as scale, bent along the valley by the second
+derivative in their own direction (geodesic acceleration: Transtrum and Sethna 2012).
+"""
+
+from .estimate import Fit as Fit
+from .estimate import fit as fit

@@ -65,6 +65,17 @@ def test_a_rigid_hammer_has_an_orbit_from_a_rough_guess():
     np.testing.assert_allclose(away[3:6] / away[2:5], abs(orbit.multipliers[0]), rtol=1e-3)
 
 
+def test_an_elastic_ball_bounces_for_ever():
+    """Every height is periodic, and so is every place: neutral, with the period of the closed form."""
+    disk = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
+    floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), 1.0, radius=0.1, name="floor")
+    world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=9.81)
+    orbit = carom.find_orbit(world, ("rigid contacts", "strike floor"), [0.0], base=(0.0, 1.1), until=1.0)
+    assert orbit.period == pytest.approx(2 * np.sqrt(2 / 9.81), rel=1e-11)
+    assert not orbit.stable and "neutral orbit" in str(orbit)
+    assert np.max(np.abs(orbit.multipliers)) == pytest.approx(1.0, abs=1e-8)
+
+
 # -- captures ----------------------------------------------------------------------------------------------------------
 
 

@@ -125,6 +125,39 @@ def test_a_section_needs_a_number(ball):
         carom.poincare(ball, lambda t, q, v: v)
 
 
+# -- orbits with directions that nothing restores ----------------------------------------------------------------------
+
+
+class Given(carom.ReturnMap):
+    """A linear map x -> A x + b in place of a motion."""
+
+    def __init__(self, slope, shift):
+        self.slope, self.shift, self.event = np.asarray(slope), np.asarray(shift), ("floor", "strike")
+
+    def __call__(self, x):
+        return self.slope @ x + self.shift, 1.0
+
+    def derivative(self, x):
+        return self.slope
+
+    def coordinates(self, x):
+        return x[:1], x[1:]
+
+
+def test_of_many_periodic_motions_the_nearest_is_found():
+    orbit = Given([[1.0, 0.5], [0.0, 0.3]], [-0.5, 0.7]).orbit([4.0, 0.2])  # fixed: any first entry, and 1
+    np.testing.assert_allclose([orbit.q[0], orbit.v[0]], [4.0, 1.0], atol=1e-12)
+    assert not orbit.stable and str(orbit).startswith("neutral orbit through 'strike' of 'floor'")
+    for multiplier, word in ((0.9, "stable"), (-1.1, "unstable")):
+        found = Given([[multiplier, 0.0], [0.0, 0.0]], [1.0, 0.0]).orbit([0.0, 0.0])
+        assert str(found).startswith(f"{word} orbit") and found.stable == (word == "stable")
+
+
+def test_a_motion_that_drifts_on_is_no_orbit():
+    with pytest.raises(carom.CaromError, match=r"'strike' of 'floor' always shifted by 0\.1, whatever .* not periodic"):
+        Given([[1.0, 0.0], [0.0, 0.3]], [0.1, 0.7]).orbit([4.0, 0.2])
+
+
 # -- responses ---------------------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -25,6 +25,7 @@ from ..hybrid import outcome
 from ..hybrid.kernel import in_registers
 from ..hybrid.loop import Carry, Settings, settings_of
 from ..hybrid.run import executable, start, to_end, together
+from ..hybrid.scene import State
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 
@@ -99,6 +100,7 @@ def batch(
     given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity, bending, bending_rates)]
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     how = (relative, degrees, ledger)
+    carry: Carry | Ends
     if jax.default_backend() == "cpu":
         carry = _on_cpu(make, how, parameters, given, settings)
     elif lanes >= KERNEL_PAYS if one_kernel is None else one_kernel:
@@ -162,16 +164,29 @@ def _numbers(settings: Settings) -> tuple[Any, ...]:
     )
 
 
-def _one_by_one(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+class Ends(NamedTuple):
+    """What a lane leaves behind: the part of its carry that is of interest when it has ended."""
+
+    t: Any
+    y: State
+    phases: Any
+    memory: Any
+    steps: Any
+    events: Any
+    outcome: Any
+
+
+def _one_by_one(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Ends:
     """One lane after the other, each to its end."""
 
-    def one(x: Any) -> Carry:
-        return to_end(make(x[0]), settings, _begin(make, how, x[0], x[1], settings.until))
+    def one(x: Any) -> Ends:
+        c = to_end(make(x[0]), settings, _begin(make, how, x[0], x[1], settings.until))
+        return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.outcome)
 
     return jax.lax.map(one, (parameters, given))
 
 
-def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Ends:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
     lanes, cores = _lanes(parameters), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
@@ -181,7 +196,7 @@ def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings
     pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
     run = executable(_one_by_one, (make, how), *pieces[0], settings)
     ends = list(_threads(len(pieces)).map(lambda piece: jax.tree.map(np.asarray, run(*piece, settings)), pieces))
-    return jax.tree.map(lambda *columns: jnp.asarray(np.concatenate(columns)[:lanes]), *ends)
+    return jax.tree.map(lambda *columns: np.concatenate(columns)[:lanes], *ends)
 
 
 @functools.cache
@@ -191,7 +206,9 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 def _stacked(values: Any) -> Any:
-    return jnp.stack(values, axis=-1) if isinstance(values, tuple) else values
+    if not isinstance(values, tuple):
+        return values
+    return jnp.stack(values, axis=-1) if isinstance(values[0], jax.Array) else np.stack(values, axis=-1)
 
 
 def _lanes(parameters: Any) -> int:
@@ -207,7 +224,7 @@ def _rows(values: Any, lanes: int) -> Any:
     """One row per lane."""
     if values is None:
         return None
-    array = jnp.asarray(values, dtype=float)
+    array = np.asarray(values, dtype=float)
     if array.ndim == 2 and array.shape[0] == lanes:
         return array
-    return jnp.broadcast_to(array, (lanes, *array.shape))
+    return np.broadcast_to(array, (lanes, *array.shape))

@@ -27,6 +27,8 @@ from ..result.result import Result
 from ..simulate import simulate
 from .section import Section
 
+NEUTRAL = 1e-8  # multipliers so near to 1 neither grow nor die out
+
 
 @dataclasses.dataclass(frozen=True)
 class Orbit:
@@ -44,11 +46,12 @@ class Orbit:
     @property
     def stable(self) -> bool:
         """Do small disturbances die out?"""
-        return bool(np.abs(self.multipliers[0]) < 1.0)
+        return bool(np.abs(self.multipliers[0]) < 1.0 - NEUTRAL)
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{abs(m):.3g}" for m in self.multipliers[:4])
-        word = "stable" if self.stable else "unstable"
+        most = float(np.abs(self.multipliers[0]))
+        word = "stable" if self.stable else "neutral" if most <= 1.0 + NEUTRAL else "unstable"
         return (
             f"{word} orbit through '{self.event[1]}' of '{self.event[0]}': period {self.period:.9g} s, "
             f"|multipliers| {sizes}, residual {self.residual:.1e} after {self.iterations} Newton steps"
@@ -134,7 +137,8 @@ class ReturnMap:
             iteration = count
             new, time = self(x)
             slope = self.derivative(x)
-            step = np.linalg.solve(np.eye(len(x)) - slope, new - x)
+            # A direction that the map only shifts (a place on a level floor) has many answers: the nearest is taken.
+            step = np.linalg.lstsq(np.eye(len(x)) - slope, new - x, rcond=NEUTRAL)[0]
             x = x + step
             if np.max(np.abs(step)) <= tolerance * (1.0 + np.max(np.abs(x))):
                 break
@@ -144,12 +148,16 @@ class ReturnMap:
                 "nearer to it: let the simulation run longer first"
             )
         new, time = self(x)
+        gap = float(np.max(np.abs(new - x)))
+        if gap > NEUTRAL * (1.0 + np.max(np.abs(x))):
+            raise errors.CaromError(
+                f"the motion comes back to '{self.event[1]}' of '{self.event[0]}' always shifted by {gap:.3g}, whatever "
+                "the state there; it is not periodic; look for what drifts (a coordinate that nothing holds)"
+            )
         slope = self.derivative(x)
         roots = np.linalg.eigvals(slope)
         q, v = self.coordinates(x)
-        return Orbit(
-            self.event, q, v, time, float(np.max(np.abs(new - x))), iteration, roots[np.argsort(-np.abs(roots))], slope
-        )
+        return Orbit(self.event, q, v, time, gap, iteration, roots[np.argsort(-np.abs(roots))], slope)
 
 
 def _guard_of(world: World, automaton: Any, exit: Any) -> int:

@@ -42,11 +42,34 @@ def load_or_make(function: Callable[..., Any], static: tuple[Any, ...], args: tu
     if path is None:
         return make()
     found = _read(path, args)
-    if found is None:
-        found, fresh = _compiled(make)
-        if fresh:
-            _write(path, found)
-    return found
+    return Kept(found, path, make) if found is not None else _made(path, make)
+
+
+def _made(path: Path, make: Any) -> Any:
+    """Compile, and keep what was compiled."""
+    program, fresh = _compiled(make)
+    if fresh:
+        _write(path, program)
+    return program
+
+
+class Kept:
+    """A program from disk. One that does not run (another processor, a damaged file) is compiled again, once."""
+
+    def __init__(self, program: Any, path: Path, make: Any) -> None:
+        self.program, self.path, self.make, self.proved = program, path, make, False
+
+    def __call__(self, *args: Any) -> Any:
+        if self.proved:
+            return self.program(*args)
+        try:
+            out = jax.block_until_ready(self.program(*args))
+        except jax.errors.JaxRuntimeError:
+            self.path.unlink(missing_ok=True)
+            self.program = _made(self.path, self.make)
+            out = self.program(*args)
+        self.proved = True
+        return out
 
 
 def _compiled(make: Any) -> tuple[Any, bool]:

@@ -236,11 +236,11 @@ class Result:
 
         return trajectory(self)
 
-    def save(self, path: str | Path) -> Path:
-        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens."""
+    def save(self, path: str | Path, samples: int | None = None) -> Path:
+        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens; `samples` even instants."""
         from .trajectory import save
 
-        return save(self, path)
+        return save(self, path, samples)
 
     @property
     def plot(self) -> Plots:

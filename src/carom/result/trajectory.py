@@ -46,15 +46,18 @@ def trajectory(result: Result, times: Any = None) -> xarray.Dataset:
     return xarray.Dataset(found, {"time": time, **names}, _attributes(result))
 
 
-def save(result: Result, path: Any) -> Path:
-    """Write the trajectory as a NetCDF file; under its name there is never half a file."""
+def save(result: Result, path: Any, samples: int | None = None) -> Path:
+    """Write the trajectory as a NetCDF file; under its name there is never half a file.
+
+    `samples`: even instants over the run; those around events and inside impacts come on top.
+    """
     path = Path(path)
     if path.suffix != ".nc":
         raise errors.CaromError(f"path of save is '{path}'; it must end in .nc, as it becomes a NetCDF file")
     if path.is_dir() or not path.parent.is_dir():
         why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is no folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
-    data = result.trajectory
+    data = result.trajectory if samples is None else trajectory(result, times_of(result, samples))
     packed = {n: {"zlib": True, "complevel": 1} for n, v in data.variables.items() if v.dtype.kind == "f" and v.ndim}
     try:
         # In memory first: on a full disk HDF5 itself would leave open files and messages behind.

@@ -68,7 +68,7 @@ def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
         write_text(half / "energy.csv", energy_csv(study))
     say("trajectory")
     for name, result in named_results(study):
-        result.save(half / f"trajectory{name}.nc")
+        result.save(half / f"trajectory{name}.nc", study.scenario.output.samples)
 
 
 def named_results(study: Study) -> list[tuple[str, Any]]:

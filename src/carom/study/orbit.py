@@ -151,8 +151,8 @@ class ReturnMap:
         gap = float(np.max(np.abs(new - x)))
         if gap > NEUTRAL * (1.0 + np.max(np.abs(x))):
             raise errors.CaromError(
-                f"the motion comes back to '{self.event[1]}' of '{self.event[0]}' always shifted by {gap:.3g}, whatever "
-                "the state there; it is not periodic; look for what drifts (a coordinate that nothing holds)"
+                f"the motion comes back to '{self.event[1]}' of '{self.event[0]}' always shifted by {gap:.3g}, "
+                "whatever the state there; it is not periodic; look for what drifts (a coordinate that nothing holds)"
             )
         slope = self.derivative(x)
         roots = np.linalg.eigvals(slope)

@@ -57,7 +57,7 @@ def save(result: Result, path: Any, samples: int | None = None) -> Path:
     if path.is_dir() or not path.parent.is_dir():
         why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is no folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
-    data = result.trajectory if samples is None else trajectory(result, times_of(result, samples))
+    data = result.trajectory if samples is None else trajectory(result, signals.times_of(result, samples))
     packed = {n: {"zlib": True, "complevel": 1} for n, v in data.variables.items() if v.dtype.kind == "f" and v.ndim}
     try:
         # In memory first: on a full disk HDF5 itself would leave open files and messages behind.

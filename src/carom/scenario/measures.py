@@ -23,6 +23,7 @@ from ..result.impacts import Impact
 from ..result.result import Result, over_states
 from ..result.signals import base_force_signals, contact_signals, times_of, torque_signals
 from ..study.response import response
+from ..study.section import poincare
 from .study import Study
 
 STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -295,18 +296,13 @@ def _asymmetry(study: Study, p: dict[str, str]) -> float:
 
 
 def _poincare(study: Study, p: dict[str, str]) -> float:
-    """Distinct points of the section where a link's rate is zero, by turning direction, with all angles."""
+    """Distinct points of the section where a link's rate is zero, with all angles."""
     result = study.result
     top = result.world.mechanism.topology
     index = top.angle_index(top.link(p["link"]))
-    t, q, v = _all_states(result)
-    keep = t >= float(p.get("after", "-inf"))
-    q, rate = q[keep][:, top.angles], v[keep][:, index]
-    turns = np.flatnonzero(rate[:-1] * rate[1:] < 0.0)
+    section = poincare(result, lambda t, q, v: v[index])
     points: list[np.ndarray] = []
-    for k in turns:
-        share = rate[k] / (rate[k] - rate[k + 1])
-        point = q[k] + share * (q[k + 1] - q[k])
+    for point in section.q[section.t >= float(p.get("after", "-inf"))][:, top.angles]:
         if all(np.max(np.abs(point - other)) > SAME_POINT for other in points):
             points.append(point)
     return float(len(points))

@@ -1,0 +1,30 @@
+"""Measures of energy and momentum."""
+
+from __future__ import annotations
+
+from ..study import Study
+from .kind import Measure
+
+
+def _energy(study: Study, p: dict[str, str]) -> float:
+    return max(float(getattr(result.energy, p["field"])) for result in study.results)
+
+
+def _momentum(study: Study, p: dict[str, str]) -> float:
+    return float(getattr(study.result.momentum, p["field"]))
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "energy.FIELD",
+        "max_error_percent or mean_error_percent of the ledger",
+        r"energy\.(?P<field>max_error_percent|mean_error_percent)",
+        _energy,
+    ),
+    Measure(
+        "momentum.FIELD",
+        "linear_drift [kg m/s] or angular_drift [kg m^2/s] of the run",
+        r"momentum\.(?P<field>linear_drift|angular_drift)",
+        _momentum,
+    ),
+)

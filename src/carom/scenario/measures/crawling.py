@@ -1,0 +1,73 @@
+"""Measures of gaits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...errors import CaromError
+from ..study import Study
+from .kind import STAT, Measure, statistic
+
+
+def _gait(study: Study) -> Any:
+    if study.gait is None:
+        raise CaromError("the scenario has no crawl")
+    return study.gait
+
+
+def _crawl_field(study: Study, p: dict[str, str]) -> float:
+    gait = _gait(study)
+    if p["field"] == "speed":
+        return float(gait.distance / gait.period)
+    return float(getattr(gait, p["field"]))
+
+
+def _deviation(study: Study, p: dict[str, str]) -> float:
+    """Largest distance [rad] of the simulated angles from the planned ones, over all steps."""
+    worst = 0.0
+    for step, clip in zip(_gait(study).steps, study.clips, strict=False):
+        times = np.linspace(0.0, float(step.duration), 201)
+        motion, _ = step.plan.over(jnp.asarray(times))
+        worst = max(worst, float(np.max(np.abs(np.asarray(clip.result.at(times).q) - np.asarray(motion.q)))))
+    return worst
+
+
+def _step(study: Study, p: dict[str, str]) -> float:
+    """A planned torque or reaction of one step."""
+    steps, number = _gait(study).steps, int(p["step"])
+    if not 1 <= number <= len(steps):
+        raise CaromError(f"step {number} was asked for; the gait has {len(steps)}")
+    times = np.linspace(0.0, float(steps[number - 1].duration), 401)
+    _, efforts = steps[number - 1].plan.over(jnp.asarray(times))
+    if p["part"] == "reaction":
+        values = np.asarray(efforts.normal).reshape(len(times), -1)[:, 0]
+    elif p["part"] == "tip":
+        values = np.asarray(efforts.sliding).reshape(len(times), -1)[:, 0]
+    else:
+        torques, joint = np.asarray(efforts.torques), int(p["part"].removeprefix("torque"))
+        if not 1 <= joint <= torques.shape[1]:
+            raise CaromError(f"torque {joint} was asked for; the crawler has {torques.shape[1]}")
+        values = torques[:, joint - 1]
+    return statistic(p, times, values)
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "crawl.FIELD", "distance [m] or speed [m/s] of a gait", r"crawl\.(?P<field>distance|speed|period)", _crawl_field
+    ),
+    Measure(
+        "crawl.largest_deviation",
+        "simulated from planned angles [rad]",
+        r"crawl\.largest_deviation",
+        _deviation,
+    ),
+    Measure(
+        "crawl.stepN.torqueK.STATISTIC",
+        "planned torque [N m], reaction [N] or tip velocity [m/s] in step N",
+        rf"crawl\.step(?P<step>\d{{1,3}})\.(?P<part>torque\d|reaction|tip)\.{STAT}",
+        _step,
+    ),
+)

@@ -1,0 +1,37 @@
+"""What a measure is, and the statistics that many share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import CaromError
+from ..study import Study
+
+STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
+    "least": np.min,
+    "most": np.max,
+    "size": lambda x: np.max(np.abs(x)),
+    "final": lambda x: x[-1],
+}
+AFTER = r"(\.after\.(?P<after>\d{1,9}(\.\d{1,9})?))?"
+STAT = rf"(?P<stat>least|most|size|final){AFTER}"
+LINK, SITE = r"(?P<link>.+?)", r"(?P<site>.+?)"
+
+
+class Measure(NamedTuple):
+    """One kind of measure."""
+
+    form: str  # as people read it
+    meaning: str
+    pattern: str
+    function: Callable[[Study, dict[str, str]], float]
+
+
+def statistic(p: dict[str, str], t: np.ndarray, values: np.ndarray) -> float:
+    keep = t >= float(p.get("after", "-inf"))
+    if not np.any(keep):
+        raise CaromError(f"nothing happens after {p['after']} s; the run ends at {t[-1]:g} s")
+    return float(STATISTICS[p["stat"]](values[keep]))

@@ -1,0 +1,209 @@
+"""Measures of motion and forces over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...dynamics import site_position
+from ...errors import CaromError, name_in
+from ...hybrid.world import World
+from ...mechanism import Site
+from ...result.result import Result, over_states
+from ...result.signals import base_force_signals, contact_signals, times_of, torque_signals
+from ...study.response import response
+from ...study.section import poincare
+from ..study import Study
+from .kind import AFTER, LINK, SITE, STAT, Measure, statistic
+
+SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
+
+
+def _all_states(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Accepted steps and the states just before every event, in order; the end stays at the end."""
+    marks = result.marks
+    t = np.concatenate([result.t[:-1], marks.t])
+    order = np.argsort(t, kind="stable")
+    q, v = (
+        np.concatenate([now[:-1], _table(before)])[order]
+        for now, before in ((result.q, marks.before.q), (result.v, marks.before.v))
+    )
+    return np.append(t[order], result.t[-1]), np.concatenate([q, result.q[-1:]]), np.concatenate([v, result.v[-1:]])
+
+
+def _table(columns: Any) -> np.ndarray:
+    """Small mechanisms keep their coordinates as a tuple of columns."""
+    return np.stack(columns, axis=1) if isinstance(columns, tuple) else np.asarray(columns)
+
+
+def _angle(study: Study, p: dict[str, str]) -> float:
+    top = study.result.world.mechanism.topology
+    t, q, v = _all_states(study.result)
+    index = top.angle_index(top.link(p["link"]))
+    return statistic(p, t, (q if p["kind"] == "angle" else v)[:, index])
+
+
+def _site(study: Study, p: dict[str, str]) -> float:
+    m = study.result.world.mechanism
+    site = m.site(p["site"])
+    t, q, v = _all_states(study.result)
+
+    found = over_states(_moving, study.result.world, q, v, site)
+    row = 1 if p["axis"].startswith("v") else 0
+    return statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
+
+
+def _moving(site: Site, world: World, q: Any, v: Any) -> Any:
+    """Position and velocity of a site over many states."""
+
+    def one(q: Any, v: Any) -> Any:
+        return jnp.stack(jax.jvp(lambda q: site_position(world.mechanism, q, site), (q,), (v,)))
+
+    return jax.vmap(one)(q, v)
+
+
+def _bend(study: Study, p: dict[str, str]) -> float:
+    top = study.result.world.mechanism.topology
+    index = top.mode_index(top.link(p["link"]))
+    mode = int(p["mode"])
+    if not 1 <= mode <= len(index):
+        raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
+    t, q, _ = _all_states(study.result)
+    return statistic(p, t, q[:, index[mode - 1]])
+
+
+def _wave_number(study: Study, p: dict[str, str]) -> float:
+    from ...mechanism import Beam
+    from ..build import body_of
+
+    whole = study.result.world.mechanism.topology
+    name_in("link", p["link"], whole.names)
+    bodies = {
+        link if len(study.scenario.mechanisms) == 1 else f"{name}.{link}": made.body
+        for name, m in study.scenario.mechanisms.items()
+        for link, made in m.links.items()
+    }
+    made = body_of(bodies[p["link"]])
+    if not isinstance(made, Beam):
+        raise CaromError(f"link '{p['link']}' is rigid; only elastic links have wave numbers")
+    numbers = made.data.shapes.wave_number
+    mode = int(p["mode"])
+    if not 1 <= mode <= len(numbers):
+        raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(numbers)}")
+    return float(numbers[mode - 1])
+
+
+def _force(study: Study, p: dict[str, str]) -> float:
+    times = times_of(study.result)
+    signals = contact_signals(study.result, times)
+    name_in("contact", p["contact"], tuple(signals))
+    return statistic(p, times, np.asarray(getattr(signals[p["contact"]], p["kind"])))
+
+
+def _effort(study: Study, p: dict[str, str]) -> float:
+    """A torque of a joint, or a force on a base, of a controller."""
+    times = times_of(study.result)
+    torques, pushes = torque_signals(study.result, times), base_force_signals(study.result, times)
+    name_in("controller", p["control"], tuple(torques))
+    links = study.result.world.mechanism.topology.names
+    columns = dict(zip(links, torques[p["control"]].T, strict=True))
+    for name, force in pushes.items():
+        if name.startswith(f"{p['control']} on "):
+            columns |= {"x": force[:, 0], "y": force[:, 1]}
+    name_in("effort", p["part"], tuple(columns))
+    return statistic(p, times, columns[p["part"]])
+
+
+def _asymmetry(study: Study, p: dict[str, str]) -> float:
+    """Largest distance [m] of a site from the mirror image (about x = 0) of its counterpart."""
+    m = study.result.world.mechanism
+    left, right = ([m.site(s) for s in p[side].split(",")] for side in ("left", "right"))
+    if len(left) != len(right):
+        raise CaromError(f"asymmetry compares {len(left)} with {len(right)} sites; every site needs its counterpart")
+    q = study.result.at(np.linspace(0.0, float(study.result.t[-1]), 601)).q
+    where = jax.jit(jax.vmap(lambda q: jnp.stack([site_position(m, q, s) for s in (*left, *right)])))
+    places = np.asarray(where(q))
+    a, b = places[:, : len(left)], places[:, len(left) :] * np.array([-1.0, 1.0])
+    return float(np.max(np.abs(a - b)))
+
+
+def _poincare(study: Study, p: dict[str, str]) -> float:
+    """Distinct points of the section where a link's rate is zero, with all angles."""
+    result = study.result
+    top = result.world.mechanism.topology
+    index = top.angle_index(top.link(p["link"]))
+    section = poincare(result, lambda t, q, v: v[index])
+    points: list[np.ndarray] = []
+    for point in section.q[section.t >= float(p.get("after", "-inf"))][:, top.angles]:
+        if all(np.max(np.abs(point - other)) > SAME_POINT for other in points):
+            points.append(point)
+    return float(len(points))
+
+
+def _response(study: Study, p: dict[str, str]) -> float:
+    """How a link reaches the target of the first posture controller."""
+    from ...control import PostureControl
+
+    world = study.result.world
+    drive = next((a for a in world.automata if isinstance(a, PostureControl)), None)
+    if drive is None:
+        raise CaromError("a response is that to a posture controller; the scenario has none")
+    k = world.mechanism.topology.link(p["link"])
+    found = response(study.result, p["link"], float(drive.targets[0][k]), relative=drive.relative)
+    return float(getattr(found, p["field"]))
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "wave_number.LINK.MODE",
+        "dimensionless wave number of a mode of an elastic link",
+        r"wave_number\.(?P<link>.+)\.(?P<mode>\d{1,3})",
+        _wave_number,
+    ),
+    Measure(
+        "angle.LINK.STATISTIC",
+        "angle [rad] (rate [rad/s]) of a link: least, most, size, final; .after.T counts from T [s] on",
+        rf"(?P<kind>angle|rate)\.{LINK}\.{STAT}",
+        _angle,
+    ),
+    Measure(
+        "vx.SITE.STATISTIC",
+        "x, y [m], vx, vy [m/s] of a site",
+        rf"(?P<axis>x|y|vx|vy)\.{SITE}\.{STAT}",
+        _site,
+    ),
+    Measure("bend.LINK.MODE.STATISTIC", "modal coordinate [m]", rf"bend\.{LINK}\.(?P<mode>\d{{1,3}})\.{STAT}", _bend),
+    Measure(
+        "normal.CONTACT.STATISTIC",
+        "normal or friction force [N], indentation [m] of a contact",
+        rf"(?P<kind>normal|friction|indentation)\.(?P<contact>.+?)\.{STAT}",
+        _force,
+    ),
+    Measure(
+        "effort.CONTROL.PART.STATISTIC",
+        "torque [N m] of a joint (its link's name), or force [N] on a base (x, y), of a controller",
+        rf"effort\.(?P<control>[^.]+)\.(?P<part>.+?)\.{STAT}",
+        _effort,
+    ),
+    Measure(
+        "asymmetry.SITES|SITES",
+        "largest distance [m] of sites from the mirror images of their counterparts; two lists with commas",
+        r"asymmetry\.(?P<left>[^|]+)\|(?P<right>[^|]+)",
+        _asymmetry,
+    ),
+    Measure(
+        "poincare.LINK.points",
+        "distinct points of the section where a link's rate is zero",
+        rf"poincare\.{LINK}\.points{AFTER}",
+        _poincare,
+    ),
+    Measure(
+        "response.LINK.FIELD",
+        "rise_time [s], overshoot, settling_time [s] or final_error [rad] under a posture controller",
+        r"response\.(?P<link>.+)\.(?P<field>rise_time|overshoot|settling_time|final_error)",
+        _response,
+    ),
+)

@@ -1,0 +1,100 @@
+"""All measures in one table, and quantities beside what is expected of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from difflib import get_close_matches
+
+import numpy as np
+
+from ...errors import CaromError
+from ..study import Study
+from . import balances, captures, crawling, impacts, motion
+from .kind import Measure
+
+MEASURES: tuple[Measure, ...] = (
+    *impacts.MEASURES,
+    *motion.MEASURES,
+    *balances.MEASURES,
+    *captures.MEASURES,
+    *crawling.MEASURES,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A quantity of a study beside what is expected of it."""
+
+    name: str
+    value: float
+    unit: str
+    about: str
+    expected: float | None
+    allowed: float | None  # largest absolute difference that agrees
+    source: str
+    note: str
+    missing: str = ""  # why there is no value
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.expected is None else self.value - self.expected
+
+    @property
+    def percent(self) -> float | None:
+        """Difference in per cent of what is expected; None where that is zero or nothing."""
+        return None if not self.expected else 100.0 * (self.value / self.expected - 1.0)
+
+    @property
+    def agrees(self) -> bool | None:
+        """None where nothing is expected."""
+        if self.expected is None or self.difference is None:
+            return None
+        return bool(abs(self.difference) <= (self.allowed or 0.0))
+
+    @property
+    def verdict(self) -> str:
+        if self.missing:
+            return f"not there: {self.missing}"
+        if self.agrees is None:
+            return ""
+        if self.agrees:
+            return "agrees"
+        return f"differs: {self.note}" if self.note else "DIFFERS"
+
+
+def measured(study: Study) -> list[Measured]:
+    """All quantities of a study's scenario; one that this run does not have (a fifth impact of four) says why."""
+    out = []
+    for name, q in study.scenario.quantities.items():
+        missing = ""
+        try:
+            value = measure(study, q.measure, q.unit)
+        except CaromError as refusal:
+            value, missing = float("nan"), str(refusal)
+        relative = None if q.tolerance is None or q.expected is None else q.tolerance * abs(q.expected)
+        allowed = max((a for a in (relative, q.within) if a is not None), default=None)
+        out.append(Measured(name, value, q.unit, q.about, q.expected, allowed, q.source, q.note, missing))
+    return out
+
+
+def measure(study: Study, name: str, unit: str = "-") -> float:
+    """The value of one measure; angles in degrees and shares in per cent if the unit says so."""
+    for kind in MEASURES:
+        found = re.fullmatch(kind.pattern, name)
+        if found:
+            value = kind.function(study, {k: v for k, v in found.groupdict().items() if v is not None})
+            return _in_unit(value, name, unit)
+    raise CaromError(f"there is no measure '{name[:80]}'; {nearest(name)}")
+
+
+def nearest(name: str) -> str:
+    """What to say about a measure that is not there."""
+    near = get_close_matches(name, [m.form for m in MEASURES], n=1, cutoff=0.3)
+    return f"the nearest form is {near[0]}" if near else "`carom show --measures` lists them"
+
+
+def _in_unit(value: float, name: str, unit: str) -> float:
+    if unit.startswith("deg"):
+        return float(np.rad2deg(value))
+    return 100.0 * float(value) if unit == "%" and "percent" not in name else float(value)

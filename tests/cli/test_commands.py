@@ -326,7 +326,9 @@ def test_ctrl_c_during_a_long_run_keeps_what_was_computed(tmp_path):
     changes = ["surfaces.slope.slope=0.0", "contacts.slope.impact.restitution=1.0", "run.until=1e9"]
     options = ["--numbers-only", "--out", str(folder), *(word for each in changes for word in ("--set", each))]
     code = """
+import signal
 import sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job would ignore
 from carom.cli import main
 from carom.scenario import study
 store = sys.modules["carom.simulate"]._Store
@@ -338,7 +340,10 @@ main()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         first = child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate()
+        try:
+            out, err = child.communicate(timeout=120)
+        finally:
+            child.kill()
     assert first == "going\n", err
     assert child.returncode == 130 and "Traceback" not in err, err
     assert "stopped at t = " in err and "stopped before the end" in out

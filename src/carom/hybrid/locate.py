@@ -20,6 +20,7 @@ RESOLUTION = 1e-14
 ROUNDING = 1e-12  # of a guard's value, in its own unit, where nothing else tells its sign
 CUBIC_STEPS = 9  # of Newton on a cubic: from the tangent at its end to the zero of a long parabola
 SETTLED = 1e-3  # last correction of that Newton, as a share of the way from the end
+FAR_OFF = 0.1  # share of the way from the end by which the tangent's estimate may differ from the cubic's
 LAST_BITS = 4 * float(jnp.finfo(jnp.float64).eps)
 
 
@@ -119,9 +120,12 @@ def _on_cubic(ends: tuple[Any, ...], span: Any, ahead: Any) -> Any:
         value, slope = v0 + x * (a + x * (c2 + x * c3)), a + x * (2.0 * c2 + 3.0 * x * c3)
         last = jnp.where(slope > 0.0, value / jnp.where(slope > 0.0, slope, 1.0), 1.0)
         x = x - last
-    # Where the cubic has no such zero, or hardly crosses it (a graze), the estimate stands.
+    # Where the cubic has no such zero, hardly crosses it (a graze), or says the same, the estimate stands: near a zero
+    # Newton on the guard itself is better, and two guards that cross together are not told apart by rounding.
+    mended = (x - 1.0) * span
     settled = jnp.abs(last) < SETTLED * (1.0 - x)
-    return jnp.where((x > 0.0) & (x < 1.0) & settled, (x - 1.0) * span, ahead)
+    better = (x > 0.0) & (x < 1.0) & settled & (jnp.abs(ahead - mended) > FAR_OFF * jnp.abs(mended))
+    return jnp.where(better, mended, ahead)
 
 
 def hidden_peak(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, resolution: Any) -> Any:

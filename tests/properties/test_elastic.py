@@ -470,7 +470,7 @@ LAWS = (
 )
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in LARGE else n for n in TREES])
 @settings(max_examples=settings.default.max_examples // 2, phases=[p for p in Phase if p is not Phase.shrink])
 @given(data=st.data())
 def test_the_laws_of_mechanics_hold(name: str, data: st.DataObject) -> None:

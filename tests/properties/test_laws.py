@@ -447,6 +447,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WORLDS)
 def test_derivatives_through_a_blow_agree_both_ways(kind: str) -> None:
     """Of the velocities after it, from those before it."""

@@ -185,6 +185,7 @@ def test_derivatives_of_a_blow_with_friction_in_forward_mode():
     np.testing.assert_allclose(np.stack([f[1] for f in found], axis=1), differences(), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_blow_with_friction_in_reverse_mode():
     def along(x: Any, w: Any) -> Any:
         return w @ after_blow(x, reverse_steps=64)

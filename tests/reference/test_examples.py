@@ -16,6 +16,7 @@ def strikes():
     return {n: flexible_strike.run(flexible_strike.make_world(flexible_strike.make_arm(*a))) for n, a in arms.items()}
 
 
+@pytest.mark.slow
 def test_a_stiff_beam_strikes_like_the_rigid_link(strikes):
     rigid, stiff = (flexible_strike.strike(strikes[name]) for name in ("rigid", "stiff"))
     assert rigid.blows == stiff.blows == 1
@@ -151,6 +152,7 @@ def test_the_descent_ends_where_no_direction_is_softer(way):
         assert float(softer_blow.force_and_slope(jnp.asarray(aside), jnp.eye(2)[0])[0]) > forces[-1]
 
 
+@pytest.mark.slow
 def test_separate_runs_find_the_same_peak_forces(way):
     for step in (way[0], way[-1]):
         found = softer_blow.blow(step.x)

@@ -152,6 +152,7 @@ def dropped(make: Any, parameters: Any, tilt: Any, vx: Any, **more: Any) -> Any:
 SPEED = np.sqrt(2 * G * 0.5)
 
 
+@pytest.mark.slow
 def test_a_plank_falls_flat_and_rebounds_flat():
     """Poisson with friction: both ends alike; sliding loses mu (1 + e) times the speed of the fall, or stops."""
     mu, e, vx = 0.3, np.array([0.0, 0.5, 0.5, 0.5]), np.array([0.4, 0.4, 3.0, -3.0])

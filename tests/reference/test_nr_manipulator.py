@@ -108,7 +108,8 @@ def test_torques_break_at_the_ends_of_the_blends_and_nowhere_else(gait):
 # -- forward simulation ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", range(4))
+# The others compile for a minute; `make verify` runs them.
+@pytest.mark.parametrize("k", [pytest.param(k, marks=() if k == 1 else pytest.mark.slow) for k in range(4)])
 def test_the_torques_carry_the_robot_through_every_step(gait, k):
     """With a rigid frictional contact that nobody told to stay closed or to slide; the third step with gains."""
     result, error, rate_error = follow(gait.steps[k], corrected=k == 2)

@@ -128,6 +128,7 @@ def test_a_model_that_does_not_explain_the_data_is_told():
     assert "the model does not explain the data" in repr(found)
 
 
+@pytest.mark.slow
 def test_objects_are_known_again_by_the_motion_after_their_capture():
     """A few of the hundred of verify/test_identification.py."""
     rng = np.random.default_rng(11)

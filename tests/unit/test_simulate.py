@@ -324,7 +324,8 @@ def test_a_streamed_run_is_the_same_run(tmp_path: Path) -> None:
 
 
 LONG = """
-    import pathlib, sys
+    import pathlib, signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell would ignore it
     import numpy as np
     import carom
     def peak():  # [kB]; getrusage would begin with the peak of the process that started this one

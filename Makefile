@@ -28,6 +28,8 @@ verify: $(VENV)/verify-ready
 bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/forward_dynamics.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/laws.py
+	$(BIN)/python benchmarks/elastic.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

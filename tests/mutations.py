@@ -185,7 +185,7 @@ def _escape(text: str, rng: Rng) -> str:
 
 def _lines(text: str, rng: Rng) -> str:
     lines = text.split("\n")
-    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    at, other = rng.randrange(max(len(lines), 1)), rng.randrange(max(len(lines), 1))
     which = rng.randrange(3)
     if which == 0:
         lines.insert(other, lines[at])
@@ -203,7 +203,7 @@ def _digits(text: str, rng: Rng) -> str:
 
 
 def _word(text: str, rng: Rng) -> str:
-    at = rng.randrange(len(text))
+    at = rng.randrange(max(len(text), 1))
     return text[:at] + rng.choice(TEXTS) + text[at + rng.randrange(4) :]
 
 

@@ -151,7 +151,7 @@ def _drive(
     """Chunk after chunk, until the end or Ctrl-C."""
     began = time.perf_counter()
     store = _Store(stream)
-    h = jnp.asarray(min(1e-3, 0.01 * float(settings.until)))
+    h = np.asarray(min(1e-3, 0.01 * float(settings.until)))
     carry = executable(_begin, (ledger,), world, q, v, h)(world, q, v, h)
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
@@ -160,8 +160,8 @@ def _drive(
     try:
         while int(carry.outcome) == outcome.RUNNING:
             piece = run(world, settings, carry)
-            events = np.asarray(piece.events[: int(piece.event_count)])
-            store.add(piece.steps[: int(piece.step_count)], events)
+            events = np.asarray(piece.events)[: int(piece.event_count)]
+            store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)
             carry = piece.carry
             show.update(float(carry.t), int(carry.events), events)
     except KeyboardInterrupt:

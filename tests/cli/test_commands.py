@@ -41,7 +41,7 @@ def dropped(tmp_path_factory):
     """Results of ball-drop, numbers only, and what was printed: (folder, stdout)."""
     folder = tmp_path_factory.mktemp("cli") / "ball"
     done = subprocess.run(
-        [sys.executable, "-m", "carom.cli", "run", "ball-drop", "--numbers-only", "--out", str(folder)],
+        [sys.executable, "-m", "carom", "run", "ball-drop", "--numbers-only", "--out", str(folder)],
         capture_output=True,
         text=True,
         check=False,
@@ -306,7 +306,10 @@ def test_ctrl_c_while_numbers_are_written_is_heard_after_them(run, monkeypatch, 
     monkeypatch.setattr(output, stage, interrupted)
     monkeypatch.setattr(output, "_pictures", lambda *_: pytest.fail("Ctrl-C was not heard"))
     folder = tmp_path / "out"
-    assert "the numbers are in" in refused(run("run", "ball-drop", "--set", "run.until=0.1", "--out", folder), 130)
+    code, out, err = run("run", "ball-drop", "--set", "run.until=0.1", "--out", folder)
+    first, second = err.strip().splitlines()
+    assert (code, out, first) == (130, "", "writing what was computed; Ctrl-C once more stops at once, and loses it")
+    assert "the numbers are in" in second
     assert {p.name for p in folder.iterdir()} == NUMBERS and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
@@ -350,6 +353,54 @@ main()
     summary = json.loads((folder / "summary.json").read_text())
     assert not summary["finished"] and summary["outcome"].startswith("stopped before the end")
     assert {p.name for p in folder.iterdir()} == NUMBERS and [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_ctrl_c_during_the_import_is_a_sentence(tmp_path):
+    # The package that the script imports is one that is interrupted at once.
+    (tmp_path / "carom").mkdir()
+    (tmp_path / "carom" / "__init__.py").write_text("raise KeyboardInterrupt")
+    source = Path(carom.__file__).parent.parent
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(source)!r}]; from carom_command import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "carom: interrupted; nothing was written\n"
+
+
+def test_ctrl_c_while_reproducing_keeps_what_was_compared(run, monkeypatch, tmp_path):
+    own = study.study
+
+    def second_is_stopped(scenario, *args):
+        return stopped() if scenario.name == "corner" else own(scenario, *args)
+
+    monkeypatch.setattr(study, "study", second_is_stopped)
+    code, out, err = run("reproduce", "ball-drop", "corner", "ball-on-slope", "--json", tmp_path / "r.json")
+    assert code == 130 and "interrupted; what was compared stands above" in err
+    assert {row["scenario"] for row in json.loads((tmp_path / "r.json").read_text())} == {"ball-drop"}
+    assert "3 numbers: 3 agree" in out
+    said = refused(run("reproduce", "ball-drop", "--json", tmp_path / "no" / "r.json"))
+    assert "r.json cannot be written: no such file or directory; make its folder first" in said
+
+
+def test_a_mistake_of_an_object_is_said_with_file_and_line(run, tmp_path):
+    file = tmp_path / "light.toml"
+    file.write_text(text_of("ball-drop").replace("mass = 1.0", "mass = -1.0"))
+    line = next(k for k, words in enumerate(file.read_text().splitlines(), 1) if "mass = -1.0" in words)
+    for command in ("run", "check", "reproduce"):
+        said = refused(run(command, file))
+        assert f"{file}, line " in said and "mass of" in said and "-1" in said, said
+        assert abs(int(re.search(r"line (\d+)", said)[1]) - line) <= 2, said
+    said = refused(run("run", "ball-drop", "--set", "mechanisms.ball.links.ball.body.mass=-1.0", "--out", tmp_path / "o"))
+    assert said.startswith("carom: ball-drop.toml, changed: mechanisms.ball.links.ball: mass of")
+    file.write_text("# nothing yet\n")
+    assert f"{file} is empty; `carom new FILE` writes a scenario" in refused(run("check", file))
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "xarray", "h5netcdf"])
+def test_what_is_not_installed_is_said_before_the_run(run, monkeypatch, tmp_path, package):
+    monkeypatch.setattr(output, "find_spec", lambda name: None if name == package else name)
+    monkeypatch.setattr(study, "study", lambda *_: pytest.fail("it ran"))
+    said = refused(run("run", "ball-drop", "--out", tmp_path / "out"))
+    assert f"results need {package}, which is not installed; run: pip install 'carom[cli]'" in said
 
 
 def test_a_report_is_made_of_numbers(run, monkeypatch, dropped, tmp_path):

@@ -155,7 +155,5 @@ def test_without_matplotlib_it_says_how_to_install_it(run, monkeypatch, tmp_path
 
 
 def test_the_module_runs_as_a_script():
-    done = subprocess.run(
-        [sys.executable, "-m", "carom.cli", "laws", "herz"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "carom", "laws", "herz"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == "" and "did you mean 'hertz'?" in done.stderr

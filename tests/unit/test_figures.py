@@ -98,14 +98,19 @@ def test_impact_shows_the_phases_of_the_law():
 
 def test_poincare_points_are_blows_and_turning_points():
     run = rigid_run()
-    (axes,) = run.plot.poincare(section="y", x="y", y="x").axes
+    (axes,) = run.plot.poincare(section="y").axes  # of a ball that flies along: the place (x, y)
     strikes = [e for e in run.events if e.exit == "strike floor"]
     heights = []
     for e in strikes[:-1]:
         heights += [RADIUS, RADIUS + e.v_after[1] ** 2 / (2.0 * GRAVITY)]  # the blow, then the top of the flight
     assert len(heights) >= 4
-    np.testing.assert_allclose(axes.get_lines()[0].get_xdata()[: len(heights)], heights, atol=1e-9)
-    with pytest.raises(carom.CaromError, match="section of figure 'poincare' is 'x', whose velocity never passes"):
+    line, turned, thrown = axes.get_lines()
+    np.testing.assert_allclose(line.get_ydata()[: len(heights)], heights, atol=1e-9)
+    assert {round(y, 9) for y in thrown.get_ydata()} == {RADIUS} and min(turned.get_ydata()) > RADIUS
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x [m]", "y [m]")
+    with pytest.raises(
+        carom.CaromError, match="section of figure 'poincare' is 'x', whose velocity never passes through zero"
+    ):
         run.plot.poincare(section="x")
 
 

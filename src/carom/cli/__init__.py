@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-NEEDED = ("typer", "rich")
+NEEDED = ("typer", "rich", "pydantic", "tomli_w")
 
 
 def main() -> None:

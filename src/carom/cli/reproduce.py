@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json as json_
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .speech import DIFFERS, ENDED_EARLY, Stages
+from .speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
 from .tables import quantity_table
 
 
@@ -23,49 +24,75 @@ def reproduce(
 
     Runs the studies and compares every number that their sources report.
 
-    Exit codes: 0 all agree, or differ for a stated reason; 1 a number differs without a reason; 3 a run ended early.
+    Exit codes: 0 all agree, or differ for a stated reason; 1 a number differs without a reason; 3 a run ended early;
+    130 interrupted.
 
     Example: carom reproduce arm-repeated-impact
     """
-    from ..scenario.library import load
     from ..scenario.library import names as shipped
+
+    rows: list[dict[str, Any]] = []
+    outcomes: list[int] = []
+    _keep(json, rows)  # a file that cannot be written is refused before the work
+    try:
+        for name in names or shipped():
+            for code, more in _compared(name, quiet):
+                outcomes.append(code)
+                rows += more
+                _keep(json, rows)
+    except KeyboardInterrupt:
+        outcomes.append(INTERRUPTED)
+        typer.echo("carom: interrupted; what was compared stands above", err=True)
+    raise typer.Exit(_verdict(rows, max(outcomes, default=0)))
+
+
+def _compared(name: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Exit code and rows of a scenario and of each of its variants, printed as they come."""
+    from ..scenario.check import placed
+    from ..scenario.library import text_and_place
     from ..scenario.measures import measured
     from ..scenario.study import study
+    from ..scenario.text import read
 
-    say = Stages(quiet)
-    rows: list[dict[str, Any]] = []
-    early = False
-    for name in names or shipped():
-        scenario = load(name)
-        for each in (scenario, *(scenario.variant(v) for v in scenario.variants)):
-            say(each.name)
-            found = study(each.model_copy(update={"compare": []}), say, False)
+    text, where = text_and_place(name)
+    scenario, say = read(text, where), Stages(quiet)
+    for each in (scenario, *(scenario.variant(v) for v in scenario.variants)):
+        say(each.name)
+        try:
+            with placed(where, text):
+                found = study(each.model_copy(update={"compare": []}), say, False)
+        finally:
             say.close()
-            if not found.finished:
-                early = True
-                typer.echo(f"{each.name}: {found.outcome}\n")
-                continue
-            results = measured(found)
-            rows += [{"scenario": each.name} | record(m) for m in results]
-            shown = [m for m in results if m.expected is not None and not (quiet and m.agrees)]
-            if shown:
-                typer.echo(f"{each.name}: {each.source or each.title}")
-                typer.echo(quantity_table({m.name: record(m) for m in shown}) + "\n")
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if not found.finished:
+            typer.echo(f"{each.name}: {found.outcome}\n")
+            yield ENDED_EARLY, []
+            continue
+        results = measured(found)
+        shown = [m for m in results if m.expected is not None and not (quiet and m.agrees)]
+        if shown:
+            typer.echo(f"{each.name}: {each.source or each.title}")
+            typer.echo(quantity_table({m.name: record(m) for m in shown}) + "\n")
+        yield 0, [{"scenario": each.name} | record(m) for m in results]
+
+
+def _keep(json: Path | None, rows: list[dict[str, Any]]) -> None:
+    """What is known so far, so that a long comparison that is stopped has not been for nothing."""
     if json is not None:
         from ..result.files import write_text
         from ..scenario.summary import clean
 
         write_text(json, json_.dumps(clean(rows), indent=1, ensure_ascii=False) + "\n")
-    raise typer.Exit(_verdict(rows, early))
 
 
-def _verdict(rows: list[dict[str, Any]], early: bool) -> int:
+def _verdict(rows: list[dict[str, Any]], code: int) -> int:
     known = [r for r in rows if r["agrees"] is not None]
     agree = sum(r["agrees"] for r in known)
     stated = sum(not r["agrees"] and bool(r["note"]) and not r["missing"] for r in known)
     wrong = len(known) - agree - stated
     typer.echo(f"{len(known)} numbers: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one")
-    return ENDED_EARLY if early else DIFFERS if wrong else 0
+    return code or (DIFFERS if wrong else 0)
 
 
 def record(m: Any) -> dict[str, Any]:

@@ -34,12 +34,14 @@ def run(
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
     """
     from ..scenario.change import changed, parsed_change
-    from ..scenario.check import check_names
-    from ..scenario.library import load
-    from ..scenario.output import write
+    from ..scenario.check import check_names, placed
+    from ..scenario.library import text_and_place
+    from ..scenario.output import check_installed, write
     from ..scenario.study import study
+    from ..scenario.text import read
 
-    scenario = load(name)
+    text, where = text_and_place(name)
+    scenario = read(text, where)
     if variant is not None:
         scenario = scenario.variant(variant)
     if changes:
@@ -47,13 +49,16 @@ def run(
     if numbers_only:
         output = scenario.output.model_copy(update={"figures": [], "report": False})
         scenario = scenario.model_copy(update={"output": output})
-    check_names(scenario)
+    check_installed(scenario)
+    place = placed(where, text) if not changes and variant is None else placed(f"{where}, changed")
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
     try:
         say("compiling and running" if scenario.crawl is None else "planning")
-        found = study(scenario, say, False if quiet or json else None)
+        with place:
+            check_names(scenario)
+            found = study(scenario, say, False if quiet or json else None)
         summary = write(found, folder, replace=replace, say=say)
     finally:
         say.close()

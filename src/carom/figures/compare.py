@@ -25,11 +25,7 @@ def compare(results: dict[str, Any], links: Any = None, targets: bool = True, er
     runs = {label: _run(r) for label, r in results.items()}
     if error and any(wanted is None for _, _, wanted in runs.values()):
         raise errors.CaromError("error=True compares with targets, but a run has no controller with targets; leave it")
-    matplotlib = style.library()
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(style.RULES):
-        figure = Figure(dpi=style.DPI, layout="constrained")
+    with style.page() as figure:
         axes = style.panels(figure, len(chosen))
         for one, name in zip(axes, chosen, strict=True):
             _draw(one, runs, names.index(name), targets, error)

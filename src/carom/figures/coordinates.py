@@ -36,10 +36,27 @@ def main_ones(result: Any) -> list[int]:
 
     Those that hardly move stand last.
     """
-    top = result.world.mechanism.topology
+    top, still = result.world.mechanism.topology, _still(result)
     angles = [top.angle_index(k) for k in range(top.links)]
     bases = list(range(top.base_dof))
     first = bases + angles if top.links == 1 else angles + bases
+    return sorted([*first, *range(top.base_dof + top.links, top.dof)], key=lambda k: bool(still[k]))
+
+
+def moving_ones(result: Any) -> list[int]:
+    """Those of `main_ones` that move; one of them at least."""
+    still, best = _still(result), main_ones(result)
+    return [k for k in best if not still[k]] or best[:1]
+
+
+def _still(result: Any) -> np.ndarray:
     moved = np.ptp(result.q, axis=0)
-    order = [*first, *range(top.base_dof + top.links, top.dof)]
-    return sorted(order, key=lambda k: bool(moved[k] < STILL * np.max(moved)))
+    return np.asarray(moved <= STILL * np.max(moved))
+
+
+def no_link_turns(result: Any) -> bool:
+    return bool(np.all(_still(result)[result.world.mechanism.topology.angles]))
+
+
+def moves_straight(result: Any) -> bool:
+    return len(moving_ones(result)) < 2

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..result.signals import states
-from .coordinates import axis_name, index_of, is_angle, main_ones
+from .coordinates import axis_name, index_of, is_angle, moving_ones
 
 
 def lacks(result: Any) -> str | None:
@@ -15,8 +15,8 @@ def lacks(result: Any) -> str | None:
 
 
 def draw(figure: Any, result: Any, times: np.ndarray, x: Any = None, y: Any = None, rate: Any = None) -> None:
-    """Coordinates x and y over the velocity of `rate` (labels such as 'link1'); in the plane if there is only one."""
-    best = main_ones(result)
+    """Coordinates x and y over the velocity of `rate` (labels such as 'link1'); in the plane if only one moves."""
+    best = moving_ones(result)
     ix = best[0] if x is None else index_of(result, "x", x)
     others = [k for k in best if k != ix]
     iy = None if y is None and not others else others[0] if y is None else index_of(result, "y", y)

@@ -37,11 +37,7 @@ class Plots:
         """An overview: up to six figures on a page."""
         names = [name for name in OVERVIEW if name in self.names()][:6]
         rows = (len(names) + 1) // 2
-        matplotlib = style.library()
-        from matplotlib.figure import Figure
-
-        with matplotlib.rc_context(style.RULES):
-            page = Figure(figsize=(12.5, 3.9 * rows), dpi=style.DPI, layout="constrained")
+        with style.page(figsize=(12.5, 3.9 * rows)) as page:
             parts = page.subfigures(rows, 2, squeeze=False, hspace=0.03, wspace=0.03).flat
             for part, name in zip(parts, names, strict=False):
                 entry = _entry(name)
@@ -55,11 +51,7 @@ class Plots:
         """The figure of that name."""
         entry = _entry(name)
         entry.check(self.result)
-        matplotlib = style.library()
-        from matplotlib.figure import Figure
-
-        with matplotlib.rc_context(style.RULES):
-            figure = Figure(dpi=style.DPI, layout="constrained")
+        with style.page() as figure:
             chosen = self._times if times is None else np.unique(np.atleast_1d(np.asarray(times, dtype=float)))
             entry.draw(figure, self.result, chosen, **options)
         return figure
@@ -123,7 +115,7 @@ class Plots:
         return self.draw("phase", x=x, y=y, rate=rate, times=times)
 
     def poincare(self, section: Any = None, x: Any = None, y: Any = None) -> Figure:
-        """Coordinate x and velocity of y whenever the velocity of `section` is zero."""
+        """Coordinates x and y whenever the velocity of `section` is zero."""
         return self.draw("poincare", section=section, x=x, y=y)
 
 

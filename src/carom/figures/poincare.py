@@ -1,4 +1,4 @@
-"""Poincare map: the state whenever a velocity passes through zero."""
+"""Poincare maps: two coordinates whenever the velocity of one of them passes through zero."""
 
 from __future__ import annotations
 
@@ -7,84 +7,71 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..result.signals import states
+from ..study.section import Section, poincare
 from . import style
-from .coordinates import STILL, axis_name, index_of, is_angle, main_ones
+from .coordinates import axis_name, index_of, is_angle, main_ones
 
-BISECTIONS = 50  # of a step of the integration: as exact as the times can be told apart
-NOISE = 1e-9  # of the largest velocity: what is smaller is zero already
+LEAST = 2  # points of a map
+MAPS = 2  # drawn where none is asked for
 
 
 def lacks(result: Any) -> str | None:
-    return "no velocity passes through zero during the run; run longer" if _section(result) is None else None
+    if result.world.mechanism.dof < 2:
+        return "a map needs two coordinates, and this mechanism has one"
+    if not any(_may_turn(result, k) for k in main_ones(result)):
+        return "no velocity passes through zero twice during the run; run longer"
+    return None
 
 
-def _section(result: Any) -> int | None:
-    """The first coordinate whose velocity passes through zero."""
-    return next((k for k in main_ones(result) if len(_spans(result, k)[0])), None)
-
-
-def _spans(result: Any, cut: int) -> tuple[np.ndarray, np.ndarray]:
-    """Spans of time (count, 2) in which the velocity changes its sign, and whether it grows.
-
-    A flight may be a single step of the integration, between two blows: both sides of events are looked at.
-    """
+def _may_turn(result: Any, cut: int) -> bool:
+    """Whether a velocity changes its sign often enough, by the ends of the steps and both sides of events alone."""
     t = np.concatenate([result.t, [np.nextafter(e.t, 0.0) for e in result.events]])
-    v = np.concatenate([result.v[:, cut], [e.v[cut] for e in result.events]])
-    order = np.argsort(t, kind="stable")
-    t, v = t[order], v[order]
-    up, down = (v[:-1] < 0.0) & (v[1:] >= 0.0), (v[:-1] > 0.0) & (v[1:] <= 0.0)
-    size = np.maximum(np.abs(v[:-1]), np.abs(v[1:]))
-    rows = np.flatnonzero((up | down) & (size > NOISE * np.max(np.abs(v))))
-    return np.stack([t[rows], t[rows + 1]], axis=1), up[rows]
+    v = np.concatenate([result.v[:, cut], [e.v[cut] for e in result.events]])[np.argsort(t, kind="stable")]
+    told = v[np.abs(v) > 1e-9 * np.max(np.abs(v))]
+    return int(np.sum(np.diff(np.sign(told)) != 0.0)) >= LEAST
 
 
 def draw(figure: Any, result: Any, times: np.ndarray, section: Any = None, x: Any = None, y: Any = None) -> None:
-    """Points where the velocity of `section` is zero: coordinate x and velocity of y, by default another one's."""
-    cut = _section(result) if section is None else index_of(result, "section", section)
-    assert cut is not None  # lacks has looked
-    other = next((k for k in main_ones(result) if k != cut), cut)
-    single = result.world.mechanism.topology.links == 1  # where a body turns back says more than how far it came
-    ix = (cut if single else other) if x is None else index_of(result, "x", x)
-    iy = other if y is None else index_of(result, "y", y)
-    labels = result.world.mechanism.topology.labels
-    spans, rising = _spans(result, cut)
-    if not len(spans):
-        raise errors.CaromError(
-            f"section of figure 'poincare' is '{labels[cut]}', whose velocity never passes through zero; choose another"
-        )
-    q, v = _crossings(result, cut, spans, rising)
+    """Points (x, y) of two coordinates where the velocity of `section` is zero; by default of each of the first two."""
+    first = main_ones(result)[:2]
+    ix = min(first) if x is None else index_of(result, "x", x)
+    iy = next(k for k in sorted(first) if k != ix) if y is None else index_of(result, "y", y)
+    cuts = _cuts(result) if section is None else [index_of(result, "section", section)]
+    maps = [(cut, _section(result, cut)) for cut in cuts]
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(5.4, 3.6)
-    axes = figure.subplots()
-    px, py = np.rad2deg(q[:, ix]) if is_angle(result, ix) else q[:, ix], v[:, iy]
+        figure.set_size_inches(style.WIDTH if len(maps) > 1 else 4.6, 3.4)
+    for axes, (cut, points) in zip(figure.subplots(1, len(maps), squeeze=False).flat, maps, strict=True):
+        _map(axes, result, cut, points, ix, iy)
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+
+
+def _cuts(result: Any) -> list[int]:
+    return [k for k in main_ones(result) if _may_turn(result, k)][:MAPS]
+
+
+def _section(result: Any, cut: int) -> Section:
+    found = poincare(result, lambda t, q, v: v[cut])
+    if len(found.t) < LEAST:
+        name = result.world.mechanism.topology.labels[cut]
+        times = "once" if len(found.t) else "never"
+        raise errors.CaromError(
+            f"section of figure 'poincare' is '{name}', whose velocity {times} passes through zero; a map needs "
+            f"{LEAST} points; choose another, or run longer"
+        )
+    return found
+
+
+def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) -> None:
+    px, py = (np.rad2deg(points.q[:, k]) if is_angle(result, k) else points.q[:, k] for k in (ix, iy))
     axes.plot(px, py, color="0.7", linewidth=0.5, zorder=0.5)
-    for way, marker, fill, name in ((True, "^", "k", "grows through zero"), (False, "v", "none", "falls through zero")):
-        chosen = rising == way
-        look = {"marker": marker, "linestyle": "none", "markersize": 5.0, "color": "k", "markerfacecolor": fill}
-        if np.any(chosen):
-            axes.plot(px[chosen], py[chosen], label=name, **look)
-    _number(axes, px, py)
+    for blow, marker, fill, name in ((False, "o", "none", "turns by itself"), (True, "D", "k", "turned by an event")):
+        look = {"marker": marker, "linestyle": "none", "markersize": 4.5, "color": "k", "markerfacecolor": fill}
+        axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)
+    for k, shift in ((0, (6, 6)), (len(px) - 1, (6, -10))):  # the first and the last; between them the line leads
+        axes.annotate(str(k + 1), (px[k], py[k]), textcoords="offset points", xytext=shift, fontsize=7.5)
     axes.set_xlabel(axis_name(result, ix))
-    axes.set_ylabel(axis_name(result, iy, rate=True))
-    axes.set_title(f"where the velocity of {labels[cut]} is zero, joined in order of time")
+    axes.set_ylabel(axis_name(result, iy))
+    axes.set_title(f"where the velocity of {result.world.mechanism.topology.labels[cut]} is zero")
     axes.margins(0.1)
-    style.steady(axes, STILL * float(np.max(np.abs(result.v[:, iy]))))
-    style.legend(axes)
-
-
-def _crossings(result: Any, cut: int, spans: np.ndarray, rising: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities at all crossings, by bisection on the dense output."""
-    low, high = spans.T
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        passed = (states(result, middle).v[:, cut] >= 0.0) == rising
-        low, high = np.where(passed, low, middle), np.where(passed, middle, high)
-    at = states(result, high)
-    return at.q, at.v
-
-
-def _number(axes: Any, x: np.ndarray, y: np.ndarray) -> None:
-    """The first and the last point are named; between them the line leads."""
-    for k, (dx, dy) in ((0, (6, 6)), (len(x) - 1, (6, -10))):
-        axes.annotate(str(k + 1), (x[k], y[k]), textcoords="offset points", xytext=(dx, dy), fontsize=7.5)
+    style.steady(axes)

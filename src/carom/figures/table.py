@@ -23,19 +23,24 @@ from . import (
     tip,
     torques,
 )
+from .coordinates import moves_straight, no_link_turns
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A figure: its name, what it shows in a line, why it may not suit a result (None if it does), how it is drawn."""
+    """A figure: its name, what it shows in a line, why a result cannot give it (None if it can), how it is drawn.
+
+    One that would show level lines alone is `dull`: drawn for who asks for it, but not by itself.
+    """
 
     name: str
     meaning: str
     lacks: Callable[[Any], str | None]
     draw: Callable[..., None]
+    dull: Callable[[Any], bool] = lambda result: False
 
     def suits(self, result: Any) -> bool:
-        return self.lacks(result) is None
+        return self.lacks(result) is None and not self.dull(result)
 
     def check(self, result: Any) -> None:
         style.refuse(self.name, self.lacks(result))
@@ -43,8 +48,8 @@ class Entry:
 
 FIGURES: list[Entry] = [
     Entry("snapshots", "the mechanism at several instants", snapshots.lacks, snapshots.draw),
-    Entry("angles", "link angles over time", angles.lacks, angles.draw),
-    Entry("rates", "rates of the link angles over time", rates.lacks, rates.draw),
+    Entry("angles", "link angles over time", angles.lacks, angles.draw, no_link_turns),
+    Entry("rates", "rates of the link angles over time", rates.lacks, rates.draw, no_link_turns),
     Entry("impact", "one impact: indentation, force and their loop", impact.lacks, impact.draw),
     Entry("reaction", "contact forces over time", reaction.lacks, reaction.draw),
     Entry("tip", "velocity of the tip by components", tip.lacks, tip.draw),
@@ -55,5 +60,5 @@ FIGURES: list[Entry] = [
     Entry("energy_by_link", "kinetic energy of every link", energy_by_link.lacks, energy_by_link.draw),
     Entry("momentum", "linear and angular momentum of the whole", momentum.lacks, momentum.draw),
     Entry("phase", "phase portrait: two coordinates and a velocity", phase.lacks, phase.draw),
-    Entry("poincare", "Poincare map where a velocity is zero", poincare.lacks, poincare.draw),
+    Entry("poincare", "Poincare map where a velocity is zero", poincare.lacks, poincare.draw, moves_straight),
 ]

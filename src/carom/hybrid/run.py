@@ -42,9 +42,15 @@ def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
     shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
     key = (function, static, jax.tree.structure(args), shapes)
     if key not in _EXECUTABLES:
-        jitted = jax.jit(partial(function, *static), compiler_options=compiler_options())
-        _EXECUTABLES[key] = load_or_make(function, static, args, lambda: jitted.lower(*args).compile())
+        _EXECUTABLES[key] = load_or_make(function, static, args, lambda name: _compiled(name, function, static, args))
     return _EXECUTABLES[key]
+
+
+def _compiled(name: str, function: Any, static: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """Compile now, under a name of its own."""
+    call = partial(function, *static)
+    call.__name__ = name  # type: ignore[attr-defined]
+    return jax.jit(call, compiler_options=compiler_options()).lower(*args).compile()
 
 
 def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:

@@ -29,34 +29,43 @@ import numpy as np
 from ..mechanism.recipe import Recipe
 
 OWN = "carom."
-MOST = 400  # programs; the oldest go first
+MOST = 500e6  # [byte] of programs; those not used for longest go first
+Make = Callable[[str], Any]  # compiles under the name that it is given
 
 
 class Foreign(Exception):
     """Something whose code is not carom's, or whose value has no stable name."""
 
 
-def load_or_make(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any, ...], make: Any) -> Any:
+def load_or_make(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any, ...], make: Make) -> Any:
     """The compiled program from disk, or what `make` compiles, which is then kept for the next process."""
     path = _path(function, static, args)
     if path is None:
-        return make()
+        return make(function.__name__)
     found = _read(path, args)
     return Kept(found, path, make) if found is not None else _made(path, make)
 
 
-def _made(path: Path, make: Any) -> Any:
-    """Compile, and keep what was compiled."""
-    program, fresh = _compiled(make)
-    if fresh:
-        _write(path, program)
+def _made(path: Path, make: Make) -> Any:
+    """Compile, and keep what was compiled.
+
+    XLA cannot write a program that it has read from JAX's cache. So what is kept here goes by a name that JAX's cache
+    never holds: it takes no program that compiles faster than the least time, which is set to forever meanwhile.
+    """
+    least = jax.config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
+    try:
+        program = make(f"kept_{path.name[:12]}")
+    finally:
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
+    _write(path, program)
     return program
 
 
 class Kept:
     """A program from disk. One that does not run (another processor, a damaged file) is compiled again, once."""
 
-    def __init__(self, program: Any, path: Path, make: Any) -> None:
+    def __init__(self, program: Any, path: Path, make: Make) -> None:
         self.program, self.path, self.make, self.proved = program, path, make, False
 
     def __call__(self, *args: Any) -> Any:
@@ -70,34 +79,6 @@ class Kept:
             out = self.program(*args)
         self.proved = True
         return out
-
-
-def _compiled(make: Any) -> tuple[Any, bool]:
-    """A program, and whether it was compiled just now.
-
-    XLA cannot write a program that it has read from JAX's cache, so what is kept here is not kept there as well.
-    """
-    hits: list[str] = []
-    _LISTENING.append(hits)
-    least = jax.config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
-    try:
-        return make(), not hits
-    finally:
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
-        _LISTENING.remove(hits)
-
-
-_LISTENING: list[list[str]] = []
-
-
-def _heard(event: str, **_: Any) -> None:
-    if event.endswith("compilation_cache/cache_hits"):
-        for hits in _LISTENING:
-            hits.append(event)
-
-
-jax.monitoring.register_event_listener(_heard)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -186,6 +167,7 @@ def _read(path: Path, args: tuple[Any, ...]) -> Any:
 
     try:
         payload, like = pickle.loads(path.read_bytes())
+        os.utime(path)
         into, out = jax.tree.structure((args, {})), jax.tree.structure(like)
         return serialize_executable.deserialize_and_load(payload, into, out)
     except Exception:  # missing, cut short, or written by something else: compile as if it were not there
@@ -210,7 +192,9 @@ def _write(path: Path, program: Any) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Let the oldest programs go."""
-    files = sorted(folder.iterdir(), key=lambda f: f.stat().st_mtime)
-    for file in files[:-MOST]:
-        file.unlink(missing_ok=True)
+    """Let go of the programs not used for longest."""
+    room = MOST
+    for file in sorted(folder.iterdir(), key=lambda f: f.stat().st_mtime, reverse=True):
+        room -= file.stat().st_size
+        if room < 0:
+            file.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -67,7 +68,7 @@ def _umask() -> int:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C inside is heard when the work is done; a second one at once."""
+    """Ctrl-C inside is heard when the work is done, which is said; a second one at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -78,6 +79,7 @@ def uninterrupted() -> Iterator[None]:
         if heard:
             raise KeyboardInterrupt
         heard.append(number)
+        print("\nwriting what was computed; Ctrl-C once more stops at once, and loses it", file=sys.stderr)
 
     signal.signal(signal.SIGINT, later)
     try:

@@ -165,7 +165,8 @@ def energy_signals(result: Result, times: Any) -> EnergySignals:
     named = dict(zip(result.world.channels, works, strict=True)) if works else {}
     if not named:
         return EnergySignals(kinetic, potential, named, None)
-    start = float(result.world.energy(jnp.asarray(result.q[0]), jnp.asarray(result.v[0])))
+    at_start, weight, _ = _over(result, result.t[0], _energies, ())
+    start = np.sum(at_start[0]) + weight[0]
     error = np.sum(kinetic, axis=1) + potential - start - sum(named.values(), start=np.zeros_like(potential))
     return EnergySignals(kinetic, potential, named, error)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ..capture import capture
@@ -31,8 +33,15 @@ def check_file(name: Any) -> str:
     """The same for a file or a shipped scenario by its name; a mistake is said with file and line."""
     text, where = text_and_place(name)
     scenario = read(text, where)
-    try:
+    with placed(where, text):
         return check(scenario)
+
+
+@contextlib.contextmanager
+def placed(where: str, text: str = "") -> Iterator[None]:
+    """Refusals inside are said with the file, and with the line where its text has the field."""
+    try:
+        yield
     except CaromError as refusal:
         line = line_of(text, tuple(str(refusal).partition(":")[0].split(".")))
         raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}") from None
@@ -72,7 +81,9 @@ def _one(s: Scenario) -> str:
             automaton.check(world.mechanism)
     state_of(s, world.mechanism)
     top = world.mechanism.topology
-    return f"{top.links} links, {top.dof} degrees of freedom, {len(s.contacts)} contacts, {s.run.until:g} s"
+    parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
+    links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
+    return f"{links}, {degrees} of freedom, {contacts}, {s.run.until:g} s"
 
 
 def _capture(s: Scenario) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..errors import CaromError, name_in
 from ..result.files import FileError, Folder, sentence, uninterrupted, write_text
 from .measures import Measured, measured
+from .model import Scenario
 from .study import Study
 from .summary import energy_csv, impacts_csv, summary
 
@@ -69,6 +71,14 @@ def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
     say("trajectory")
     for name, result in named_results(study):
         result.save(half / f"trajectory{name}.nc", study.scenario.output.samples)
+
+
+def check_installed(scenario: Scenario) -> None:
+    """Refuse before the run what would be missed after it."""
+    drawn = scenario.output.figures != [] or scenario.output.report
+    for package in ("xarray", "h5netcdf", *(("matplotlib",) if drawn else ())):
+        if find_spec(package) is None:
+            raise CaromError(f"results need {package}, which is not installed; run: pip install 'carom[cli]'")
 
 
 def named_results(study: Study) -> list[tuple[str, Any]]:

@@ -32,6 +32,8 @@ def read(text: str, where: str = "scenario") -> Scenario:
     if len(text) > LONGEST:
         raise ScenarioError(f"{where} has {len(text)} characters; a scenario has at most {LONGEST}")
     data = parsed(text, where)
+    if not data:
+        raise ScenarioError(f"{where} is empty; `carom new FILE` writes a scenario to start from")
     return checked(data, where, text)
 
 

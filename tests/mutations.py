@@ -185,7 +185,7 @@ def _escape(text: str, rng: Rng) -> str:
 
 def _lines(text: str, rng: Rng) -> str:
     lines = text.split("\n")
-    at, other = rng.randrange(max(len(lines), 1)), rng.randrange(max(len(lines), 1))
+    at, other = rng.randrange(len(lines)), rng.randrange(len(lines))
     which = rng.randrange(3)
     if which == 0:
         lines.insert(other, lines[at])

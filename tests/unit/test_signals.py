@@ -11,6 +11,7 @@ import pytest
 import carom
 from carom.control import FeedForward, Waypoints
 from carom.result import Result, signals
+from carom.result.dense import CHUNK
 
 MASS, RADIUS, GRAVITY = 2.0, 0.1, 9.81
 STIFFNESS = 1e5
@@ -163,7 +164,7 @@ def test_instants_for_plots(soft):
         signals.times_of(soft, count=1)
 
 
-@pytest.mark.parametrize("count", [0, 1, signals.CHUNK, signals.CHUNK + 3])
+@pytest.mark.parametrize("count", [0, 1, CHUNK, CHUNK + 3])
 def test_any_number_of_instants(soft, count):
     times = np.linspace(0.0, 0.5, count)
     found = signals.states(soft, times)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..result.signals import states
+from ..result.dense import states
 from . import style
 from .targets import targets_of
 

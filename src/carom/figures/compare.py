@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..result.signals import states, times_of
+from ..result.dense import states
+from ..result.signals import times_of
 from . import style
 from .targets import targets_of
 

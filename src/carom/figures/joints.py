@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..result.signals import all_site_signals, states
+from ..result.dense import states
+from ..result.signals import all_site_signals
 from . import style
 
 

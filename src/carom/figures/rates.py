@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..result.signals import states
+from ..result.dense import states
 from . import style
 from .angles import grouped
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..capture.hold import HoldPose
 from ..control import ComputedTorque, FeedForward, PostureControl
-from ..result.signals import states
+from ..result.dense import states
 
 
 def targets_of(result: Any, times: np.ndarray) -> np.ndarray | None:

@@ -22,8 +22,9 @@ from ..contact.pairs.site_on_segment import SiteOnSegment
 from ..contact.pairs.site_on_surface import SiteOnSurface
 from ..element import Spring
 from ..mechanism import Mechanism
+from .dense import states
 from .outline import Box, box_around, outline
-from .signals import ContactSignals, contact_signals, states
+from .signals import ContactSignals, contact_signals
 
 BENDS = 13  # points of an elastic link's axis
 

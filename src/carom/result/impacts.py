@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,15 +14,16 @@ from ..contact import AbstractPair, Contact, RigidContact, RigidContacts
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
 from ..hybrid.flow import scene_with_motion
-from ..hybrid.run import executable
 from ..hybrid.scene import Scene, State, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
+from .dense import chunked, over
 
 if TYPE_CHECKING:
-    from .result import Result
+    from .result import Event, Result
 
 SAMPLES = 401  # instants looked at within an impact for its largest force
+TOGETHER = 500  # impacts looked at in one go; their samples take some 10 MB
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,76 +64,134 @@ class Impact:
 
 def find(result: Result) -> list[Impact]:
     """Pair every touch with its release; an impact still in progress at the end is left out."""
-    found = []
+    found: list[Impact] = []
+    happened: dict[str, list[Event]] = defaultdict(list)
+    for event in result.events:
+        happened[event.automaton].append(event)
     for i, automaton in enumerate(result.world.automata):
         if isinstance(automaton, Contact):
-            opened = None
-            for event in result.events:
-                if event.automaton == automaton.name and event.exit == "touch":
-                    opened = event
-                elif event.automaton == automaton.name and event.exit == "release" and opened is not None:
-                    found.append(_impact(result, i, automaton, opened, event))
-                    opened = None
+            spans = _spans(happened[automaton.name])
+            for begin in range(0, len(spans), TOGETHER):
+                found += _impacts(result, i, automaton, spans[begin : begin + TOGETHER])
         elif isinstance(automaton, RigidContacts):
-            found += [
-                _blow(result, c, e) for c in automaton.contacts for e in result.events if _struck(automaton, c, e)
-            ]
+            for contact in automaton.contacts:
+                strikes = [e for e in happened[automaton.name] if e.exit == f"strike {contact.name}"]
+                found += _blows(result, contact, strikes)
     return sorted(found, key=lambda impact: impact.t_start)
 
 
-def _struck(automaton: RigidContacts, contact: RigidContact, event: Any) -> bool:
-    return event.automaton == automaton.name and event.exit == f"strike {contact.name}"
+@dataclasses.dataclass(frozen=True)
+class _Side:
+    """Contact points and energies on one side of many impacts."""
+
+    normal: np.ndarray
+    tangential: np.ndarray
+    depth: np.ndarray
+    energies: np.ndarray
 
 
-def _blow(result: Result, contact: RigidContact, event: Any) -> Impact:
-    """An impact in no time: its force is infinite, its impulse is not."""
-    world, m = result.world, result.world.mechanism
-    after = dataclasses.replace(event, q=event.q_after, v=event.v_after)
-    first, last = _kinematics(world, contact.pair, event), _kinematics(world, contact.pair, after)
-    return Impact(
-        contact=contact.name,
-        t_start=event.t,
-        t_end=event.t,
-        normal_velocity_before=-first[0],
-        normal_velocity_after=-last[0],
-        tangential_velocity_before=first[1],
-        tangential_velocity_after=last[1],
-        max_indentation=0.0,
-        residual_indentation=0.0,
-        max_normal_force=float("inf"),
-        normal_impulse=event.memory[f"last impulse {contact.name}"],
-        tangential_impulse=event.memory.get(f"last friction impulse {contact.name}", 0.0),
-        kinetic_energy_by_link_before=_by_link(m, event.q, event.v),
-        kinetic_energy_by_link_after=_by_link(m, event.q_after, event.v_after),
+def _side(world: World, pair: AbstractPair, t: list[float], q: list[np.ndarray], v: list[np.ndarray]) -> _Side:
+    columns = (np.array(t), np.array(q), np.array(v))
+    rate, sliding, depth, energies = chunked(_touch, (), (world.mechanism, pair), columns)
+    return _Side(-rate, sliding, depth, energies)
+
+
+def _touch(mechanism: Mechanism, pair: AbstractPair, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+    def one(t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+        k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
+        motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))
+        return (*motion, kinetic_energy_by_link(mechanism, q, v))
+
+    return tuple(jax.vmap(one)(t, q, v))
+
+
+def _blows(result: Result, contact: RigidContact, strikes: list[Event]) -> list[Impact]:
+    """Impacts in no time: their force is infinite, their impulse is not."""
+    if not strikes:
+        return []
+    t = [e.t for e in strikes]
+    before = _side(result.world, contact.pair, t, [e.q for e in strikes], [e.v for e in strikes])
+    after = _side(result.world, contact.pair, t, [e.q_after for e in strikes], [e.v_after for e in strikes])
+    return [
+        Impact(
+            contact=contact.name,
+            t_start=e.t,
+            t_end=e.t,
+            **_velocities(before, after, k),
+            max_indentation=0.0,
+            residual_indentation=0.0,
+            max_normal_force=float("inf"),
+            normal_impulse=e.memory[f"last impulse {contact.name}"],
+            tangential_impulse=e.memory.get(f"last friction impulse {contact.name}", 0.0),
+        )
+        for k, e in enumerate(strikes)
+    ]
+
+
+def _velocities(before: _Side, after: _Side, k: int) -> dict[str, Any]:
+    return {
+        "normal_velocity_before": float(before.normal[k]),
+        "normal_velocity_after": float(after.normal[k]),
+        "tangential_velocity_before": float(before.tangential[k]),
+        "tangential_velocity_after": float(after.tangential[k]),
+        "kinetic_energy_by_link_before": tuple(before.energies[k].tolist()),
+        "kinetic_energy_by_link_after": tuple(after.energies[k].tolist()),
+    }
+
+
+class _Span(NamedTuple):
+    """A touch, its release, and the instants between them at which the law changed its phase."""
+
+    touch: Event
+    release: Event
+    bends: list[float]
+
+
+def _spans(events: list[Event]) -> list[_Span]:
+    """From every touch to its release."""
+    out: list[_Span] = []
+    opened: Event | None = None
+    bends: list[float] = []
+    for event in events:
+        if event.exit == "touch":
+            opened, bends = event, []
+        elif opened is not None and event.exit == "release":
+            out.append(_Span(opened, event, [t for t in bends if opened.t < t < event.t]))
+            opened = None
+        else:
+            bends.append(event.t)
+    return out
+
+
+def _impacts(result: Result, i: int, contact: Contact, spans: list[_Span]) -> list[Impact]:
+    """Impacts that take time; many at once, so that each chunk of the dense output is full."""
+    ends = [(s.touch, s.release) for s in spans]
+    before, after = (
+        _side(result.world, contact.pair, *map(list, zip(*((e.t, e.q, e.v) for e in side), strict=True)))
+        for side in zip(*ends, strict=True)
     )
-
-
-def _impact(result: Result, i: int, contact: Contact, touch: Any, release: Any) -> Impact:
-    world = result.world
-    times = np.linspace(touch.t, release.t, SAMPLES)
-    inner = times[1:-1]  # the ends belong to the events, where the phase is the one before or after
-    depth, force, drag = _sampled(result, i, contact, inner)
-    first, last = _kinematics(world, contact.pair, touch), _kinematics(world, contact.pair, release)
-    weights = np.full(len(inner), times[1] - times[0])
-    # Where the law changes its phase the force has a kink, or its peak.
-    bends = [e.t for e in result.events if e.automaton == contact.name and touch.t < e.t < release.t]
-    at_bends = _sampled(result, i, contact, np.array(bends))[1] if bends else np.zeros(0)
-    return Impact(
-        contact=contact.name,
-        t_start=touch.t,
-        t_end=release.t,
-        normal_velocity_before=-first[0],
-        normal_velocity_after=-last[0],
-        tangential_velocity_before=first[1],
-        tangential_velocity_after=last[1],
-        max_indentation=_refined_peak(depth),
-        residual_indentation=max(last[2], 0.0),
-        max_normal_force=_peak_with_bends(inner, force, np.array(bends), at_bends),
-        normal_impulse=float(np.sum(weights * force)),
-        tangential_impulse=float(np.sum(weights * drag)),
-        kinetic_energy_by_link_before=_by_link(world.mechanism, touch.q, touch.v),
-        kinetic_energy_by_link_after=_by_link(world.mechanism, release.q, release.v),
-    )
+    # The ends belong to the events, where the phase is the one before or after.
+    inner = np.linspace([s.touch.t for s in spans], [s.release.t for s in spans], SAMPLES, axis=1)[:, 1:-1]
+    bends = [t for s in spans for t in s.bends]
+    values = over(result, np.concatenate([inner.ravel(), bends]), _forces, (i,))
+    depth, push, drag = (column[: inner.size].reshape(inner.shape) for column in values)
+    at_bends = np.split(values[1][inner.size :], np.cumsum([len(s.bends) for s in spans])[:-1])
+    out = []
+    for k, span in enumerate(spans):
+        step = (span.release.t - span.touch.t) / (SAMPLES - 1)
+        impact = Impact(
+            contact=contact.name,
+            t_start=span.touch.t,
+            t_end=span.release.t,
+            **_velocities(before, after, k),
+            max_indentation=_refined_peak(depth[k]),
+            residual_indentation=max(float(after.depth[k]), 0.0),
+            max_normal_force=_peak_with_bends(inner[k], push[k], np.array(span.bends), at_bends[k]),
+            normal_impulse=step * float(np.sum(push[k])),
+            tangential_impulse=step * float(np.sum(drag[k])),
+        )
+        out.append(impact)
+    return out
 
 
 def _refined_peak(values: np.ndarray) -> float:
@@ -153,13 +213,6 @@ def _peak_with_bends(times: np.ndarray, values: np.ndarray, bends: np.ndarray, a
     return max(top, float(np.max(at_bends, initial=0.0)))
 
 
-def _sampled(result: Result, i: int, contact: Contact, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indentation, normal force and friction force at the given times."""
-    args = (result.world, result.at(times))
-    depth, push, drag = executable(_forces, (i,), *args)(*args)
-    return np.asarray(depth), np.asarray(push), np.asarray(drag)
-
-
 def _forces(i: int, world: World, states: Any) -> Any:
     """Indentation and forces of contact i at every one of the states."""
     contact = world.automata[i]
@@ -175,19 +228,3 @@ def _forces(i: int, world: World, states: Any) -> Any:
         return k.indentation, push, drag
 
     return jax.vmap(one)(states)
-
-
-def _kinematics(world: World, pair: AbstractPair, event: Any) -> tuple[float, float, float]:
-    args = (world.mechanism, pair, np.asarray(event.t), np.asarray(event.q), np.asarray(event.v))
-    rate, sliding, depth = executable(_touch, (), *args)(*args)
-    return float(rate), float(sliding), float(depth)
-
-
-def _touch(mechanism: Mechanism, pair: AbstractPair, t: Any, q: Any, v: Any) -> tuple[Any, Any, Any]:
-    k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
-    return tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))  # type: ignore[return-value]
-
-
-def _by_link(mechanism: Mechanism, q: Any, v: Any) -> tuple[float, ...]:
-    args = (mechanism, np.asarray(q), np.asarray(v))
-    return tuple(float(e) for e in executable(kinetic_energy_by_link, (), *args)(*args))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
@@ -17,10 +16,11 @@ from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
 from ..hybrid.flow import derivative
 from ..hybrid.loop import Carry, Settings
-from ..hybrid.run import EventRow, StepRow, executable
+from ..hybrid.run import EventRow, StepRow
 from ..hybrid.scene import State, merge
 from ..hybrid.world import World
 from . import impacts as impacts_of
+from .dense import chunked
 from .ledger import Ledger
 
 if TYPE_CHECKING:
@@ -141,17 +141,18 @@ class Result:
     def at(self, times: Any) -> States:
         """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each."""
         times = np.atleast_1d(np.asarray(times, dtype=float))
+        if not times.size:
+            return jax.tree.map(lambda column: column[:0], self.at(self.t[0]))
         last = float(self.t[-1])
         times = np.where((times > last) & (times <= last + 1e-12), last, times)  # an event at the end, rounding above
-        if times.size and (np.min(times) < self.t[0] or np.max(times) > self.t[-1]):
+        if np.min(times) < self.t[0] or np.max(times) > self.t[-1]:
             raise errors.CaromError(
                 f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "
                 f"{self.t[-1]:g} s"
             )
         row = np.clip(np.searchsorted(self.steps.t, times, side="right") - 1, 0, len(self.steps.t) - 1)
-        begin = jax.tree.map(lambda column: jnp.asarray(column[row]), self.steps)
-        args = (self.settings, self.world, begin, jnp.asarray(times))
-        return executable(_dense, (), *args)(*args)
+        begin = jax.tree.map(lambda column: column[row], self.steps)
+        return chunked(_dense, (), (self.settings, self.world), (begin, times))
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class Result:
         """The energy ledger over the accepted steps."""
         if not self.final.y.work:
             raise errors.CaromError("this run was made with ledger=False; run it again with ledger=True")
-        kinetic, potential = over_states(_energies, self.world, self.q, self.v)
+        kinetic, potential = chunked(_energies, (), (self.world,), (self.q, self.v))
         works = [
             np.append(column, np.asarray(end)) for column, end in zip(self.steps.y.work, self.final.y.work, strict=True)
         ]
@@ -224,7 +225,7 @@ class Result:
     @cached_property
     def momentum(self) -> MomentumRecord:
         """Linear and angular momentum over the accepted steps; conserved where nothing outside acts."""
-        linear, angular = over_states(_momenta, self.world, self.q, self.v)
+        linear, angular = chunked(_momenta, (), (self.world,), (self.q, self.v))
         return MomentumRecord(self.t, linear, angular)
 
     # -- shown and kept ------------------------------------------------------------------------------------------------
@@ -275,20 +276,6 @@ def _with_end(columns: Any, end: Any) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
     return np.concatenate([columns, np.asarray(end)[None]])
-
-
-CHUNK = 512  # states computed at once: one compiled function serves runs of any length
-
-
-def over_states(function: Any, world: World, q: np.ndarray, v: np.ndarray, *static: Any) -> Any:
-    """`function(*static, world, q, v)` over many states (rows of q and v), a chunk at a time, as NumPy arrays."""
-    parts, count = [], len(q)
-    for begin in range(0, count, CHUNK):
-        # The last chunk is filled up with its last state.
-        rows = np.minimum(np.arange(begin, begin + CHUNK), count - 1)
-        args = (world, jnp.asarray(q[rows]), jnp.asarray(v[rows]))
-        parts.append(jax.tree.map(np.asarray, executable(function, static, *args)(*args)))
-    return jax.tree.map(lambda *columns: np.concatenate(columns)[:count], *parts)
 
 
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:

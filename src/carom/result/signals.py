@@ -22,14 +22,12 @@ from ..control.actuator import AbstractActuator
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
 from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.flow import scene_with_motion
-from ..hybrid.run import executable
-from ..hybrid.scene import Scene, State, merge, split
+from ..hybrid.scene import Scene, State, split
 from ..hybrid.world import World, any_striking
+from .dense import over, states
 
 if TYPE_CHECKING:
     from .result import Result, States
-
-CHUNK = 512  # instants computed at once: memory stays small, and one compiled function serves requests of any length
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,11 +100,6 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
     return np.unique(np.clip(found, first, last))
 
 
-def states(result: Result, times: Any) -> States:
-    """The state at these instants, in NumPy arrays: t, q, v, own states, works, phases and memories of the automata."""
-    return _over(result, times, _whole, ())
-
-
 # -- signals -----------------------------------------------------------------------------------------------------------
 
 
@@ -115,7 +108,7 @@ def contact_signals(result: Result, times: Any) -> dict[str, ContactSignals]:
     known = [(name, unit, words) for a in result.world.automata for name, unit, words in _contacts_of(a)]
     if not known:
         return {}
-    found = _over(result, times, _touching, ())
+    found = over(result, times, _touching)
     return {
         name: ContactSignals(unit=unit, phase=np.asarray(words)[phase], **columns)
         for (name, unit, words), (columns, phase) in zip(known, found, strict=True)
@@ -140,9 +133,9 @@ def torque_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
     angles, out = result.world.mechanism.topology.angles, {}
     for i, a in enumerate(result.world.automata):
         if isinstance(a, AbstractActuator):
-            out[a.name] = _over(result, times, _torques, (i,))
+            out[a.name] = over(result, times, _torques, (i,))
         elif isinstance(a, HoldPose):
-            out[a.name] = _over(result, times, _efforts, (i,))[:, angles]
+            out[a.name] = over(result, times, _efforts, (i,))[:, angles]
     return out
 
 
@@ -151,7 +144,7 @@ def base_force_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
     top, out = result.world.mechanism.topology, {}
     for i, a in enumerate(result.world.automata):
         if isinstance(a, HoldPose):
-            forces = _over(result, times, _efforts, (i,))
+            forces = over(result, times, _efforts, (i,))
             for tree, name in enumerate(top.tree_names):
                 at = top.base_index(tree)
                 if at is not None and at in a.actuated:
@@ -161,11 +154,11 @@ def base_force_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
 
 def energy_signals(result: Result, times: Any) -> EnergySignals:
     """Kinetic energy by link, potential energy, works by name, and what is not accounted for [J]."""
-    kinetic, potential, works = _over(result, times, _energies, ())
+    kinetic, potential, works = over(result, times, _energies)
     named = dict(zip(result.world.channels, works, strict=True)) if works else {}
     if not named:
         return EnergySignals(kinetic, potential, named, None)
-    at_start, weight, _ = _over(result, result.t[0], _energies, ())
+    at_start, weight, _ = over(result, result.t[0], _energies)
     start = np.sum(at_start[0]) + weight[0]
     error = np.sum(kinetic, axis=1) + potential - start - sum(named.values(), start=np.zeros_like(potential))
     return EnergySignals(kinetic, potential, named, error)
@@ -173,12 +166,12 @@ def energy_signals(result: Result, times: Any) -> EnergySignals:
 
 def momentum_signals(result: Result, times: Any) -> MomentumSignals:
     """Momentum of the whole."""
-    return MomentumSignals(*_over(result, times, _momenta, ()))
+    return MomentumSignals(*over(result, times, _momenta))
 
 
 def all_site_signals(result: Result, times: Any) -> dict[str, SiteSignals]:
     """Every site, by its name."""
-    moves = _over(result, times, _sites, ())
+    moves = over(result, times, _sites)
     names = result.world.mechanism.topology.site_names
     return {name: SiteSignals(moves[:, k, :2], moves[:, k, 2:]) for k, name in enumerate(names)}
 
@@ -195,47 +188,6 @@ def bending_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
 
 
 # -- evaluation --------------------------------------------------------------------------------------------------------
-
-
-def _over(result: Result, times: Any, function: Any, static: tuple[Any, ...]) -> Any:
-    """`function(*static, world, states)` over the instants, a chunk at a time, as NumPy arrays."""
-    times = np.atleast_1d(np.asarray(times, dtype=float))
-    parts = []
-    for begin in range(0, max(len(times), 1), CHUNK):
-        part = times[begin : begin + CHUNK]
-        padded = np.full(CHUNK, part[-1] if len(part) else result.t[0])
-        padded[: len(part)] = part
-        args = (result.world, _states(result, padded))
-        parts.append(jax.tree.map(np.asarray, executable(function, static, *args)(*args)))
-    return jax.tree.map(lambda *columns: np.concatenate(columns)[: len(times)], *parts)
-
-
-def _states(result: Result, times: np.ndarray) -> States:
-    """The run's dense output; at its very end what the last event left behind, which begins no step."""
-    found = result.at(times)
-    ended = times >= float(result.t[-1])
-    if not np.any(ended):
-        return found
-    end = result.final
-    last = found._replace(
-        t=end.t,
-        q=merge(end.y.q),
-        v=merge(end.y.v),
-        extra=end.y.extra,
-        work=end.y.work,
-        phases=end.phases,
-        memory=end.memory,
-    )
-
-    def choose(column: Any, value: Any) -> Any:
-        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
-        return jnp.asarray(np.where(mask, np.asarray(value)[None], np.asarray(column)).astype(column.dtype))
-
-    return jax.tree.map(choose, found, last)
-
-
-def _whole(world: World, found: States) -> States:
-    return found
 
 
 def _scene(world: World, s: States) -> Scene:

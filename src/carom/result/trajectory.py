@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import errors
 from . import signals
+from .dense import states
 
 if TYPE_CHECKING:
     import xarray
@@ -97,7 +98,7 @@ def _said(units: str, meaning: str) -> dict[str, str]:
 
 def _motion(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:
     """Coordinates and velocities: angles, free bases, bending."""
-    top, at = result.world.mechanism.topology, signals.states(result, times)
+    top, at = result.world.mechanism.topology, states(result, times)
     out: Variables = {
         "angle": (("time", "link"), at.q[:, top.angles], _said("rad", "angle of the link")),
         "rate": (("time", "link"), at.v[:, top.angles], _said("rad/s", "rate of the link's angle")),

@@ -18,10 +18,11 @@ import numpy as np
 from .. import errors
 from ..hybrid.flow import derivative
 from ..hybrid.loop import Settings
-from ..hybrid.run import StepRow, executable
+from ..hybrid.run import StepRow
 from ..hybrid.scene import State, merge
 from ..hybrid.world import World
-from ..result.result import CHUNK, Result
+from ..result.dense import chunked
+from ..result.result import Result
 
 PARTS = 7  # of every step; odd, as what turns in the middle of one should not be found by luck
 NOISE = 1e-12  # of the largest value along the run: what is smaller is zero already
@@ -88,14 +89,9 @@ class _Look:
         self.scalar = jax.jit(jax.vmap(lambda t, q, v, dq, dv: jax.jvp(scalar, (t, q, v), (jnp.ones_like(t), dq, dv))))
 
     def states(self, row: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
-        """q, v and their rates at instants of these steps; a chunk at a time, so that any number is compiled once."""
-        parts = []
-        for begin in range(0, len(t), CHUNK):
-            some = np.minimum(np.arange(begin, begin + CHUNK), len(t) - 1)  # the last chunk is filled up
-            steps = jax.tree.map(lambda column, r=row[some]: jnp.asarray(column[r]), self.steps)
-            args = (*self.given, steps, jnp.asarray(t[some]))
-            parts.append([np.asarray(x) for x in executable(_moving, (), *args)(*args)])
-        return tuple(np.concatenate(columns)[: len(t)] for columns in zip(*parts, strict=True))
+        """q, v and their rates at instants of these steps."""
+        steps = jax.tree.map(lambda column: column[row], self.steps)
+        return tuple(chunked(_moving, (), self.given, (steps, t)))
 
     def values(self, row: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The scalar and its rate."""

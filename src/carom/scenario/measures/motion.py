@@ -12,7 +12,8 @@ from ...dynamics import site_position
 from ...errors import CaromError, name_in
 from ...hybrid.world import World
 from ...mechanism import Site
-from ...result.result import Result, over_states
+from ...result.dense import chunked
+from ...result.result import Result
 from ...result.signals import base_force_signals, contact_signals, times_of, torque_signals
 from ...study.response import response
 from ...study.section import poincare
@@ -51,7 +52,7 @@ def _site(study: Study, p: dict[str, str]) -> float:
     site = m.site(p["site"])
     t, q, v = _all_states(study.result)
 
-    found = over_states(_moving, study.result.world, q, v, site)
+    found = chunked(_moving, (site,), (study.result.world,), (q, v))
     row = 1 if p["axis"].startswith("v") else 0
     return statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
 

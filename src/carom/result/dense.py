@@ -1,0 +1,64 @@
+"""A run at any instants, and functions of it there.
+
+Everything goes a chunk at a time: memory stays small, and one compiled program serves any number of instants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from ..hybrid.run import executable
+from ..hybrid.scene import merge
+
+if TYPE_CHECKING:
+    from .result import Result, States
+
+CHUNK = 512  # rows computed at once
+
+
+def chunked(function: Any, static: tuple[Any, ...], fixed: tuple[Any, ...], columns: tuple[Any, ...]) -> Any:
+    """`function(*static, *fixed, *columns)`, which maps over the rows of the columns (one at least); NumPy arrays."""
+    count, parts = len(jax.tree.leaves(columns)[0]), []
+    for begin in range(0, count, CHUNK):
+        rows = np.minimum(np.arange(begin, begin + CHUNK), count - 1)  # the last chunk is filled up with its last row
+        args = (*fixed, *jax.tree.map(lambda column, r=rows: np.asarray(column)[r], columns))
+        parts.append(jax.tree.map(np.asarray, executable(function, static, *args)(*args)))
+    return jax.tree.map(lambda *pieces: np.concatenate(pieces)[:count], *parts)
+
+
+def over(result: Result, times: Any, function: Any, static: tuple[Any, ...] = ()) -> Any:
+    """`function(*static, world, states)`, which maps over the states, at the instants asked for."""
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    if not times.size:
+        return jax.tree.map(lambda column: column[:0], over(result, result.t[0], function, static))
+    return chunked(function, static, (result.world,), (states(result, times),))
+
+
+def states(result: Result, times: Any) -> States:
+    """The state at these instants: t, q, v, own states, works, phases and memories of the automata.
+
+    At the very end of the run it is what the last event left behind, which begins no step.
+    """
+    times = np.atleast_1d(np.asarray(times, dtype=float))
+    found, end = result.at(times), result.final
+    ended = times >= float(result.t[-1])
+    if not np.any(ended):
+        return found
+    last = found._replace(
+        t=end.t,
+        q=merge(end.y.q),
+        v=merge(end.y.v),
+        extra=end.y.extra,
+        work=end.y.work,
+        phases=end.phases,
+        memory=end.memory,
+    )
+
+    def choose(column: Any, value: Any) -> Any:
+        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
+        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
+
+    return jax.tree.map(choose, found, last)

@@ -46,6 +46,15 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
         raise CaromError(f"{shown}; it must be at least {least:g}")
 
 
+def names(all_of: str, given: Sequence[str], cure: str = "rename one") -> None:
+    """Refuse names that could not be told apart, or not be written into tables and files."""
+    for name in given:
+        if not name.isprintable():
+            raise CaromError(f"one of the {all_of} is called {name!r}; names hold characters that can be printed alone")
+        if given.count(name) > 1:
+            raise CaromError(f"{given.count(name)} {all_of} are called '{name}'; names must differ; {cure}")
+
+
 def vector(owner: str, field: str, value: Any, size: int) -> None:
     """Refuse anything but `size` finite numbers."""
     shape = _shape(value)

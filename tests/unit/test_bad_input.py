@@ -89,6 +89,11 @@ TREES = {
         lambda: Arm([named("a", sites={"hand": (0, 0)}), named("b", sites={"hand": (1, 0)})]),
         r"2 sites are called 'hand'; names must differ; rename one",
     ),
+    "a name that cannot be printed": (
+        lambda: Arm([named("a\0b")]),
+        r"one of the links is called 'a\\x00b'; names hold",
+    ),
+    "a site that cannot be printed": (lambda: Arm([named("a", sites={"\x1b": (0, 0)})]), r"one of the sites is called"),
     "a site called tip": (lambda: Arm([named("a", sites={"a.tip": (0, 0)})]), r"2 sites are called 'a.tip'"),
     "reserved name": (
         lambda: Arm([named("base")]),

@@ -403,7 +403,10 @@ REFUSED = {
     "7 with friction": (lambda: several_of(7, 0.0, carom.Coulomb(0.3)), r"7 rigid contacts have 16384 combinations"),
     "no contact": (lambda: carom.RigidContacts(), r"RigidContacts got no contact; give at least one"),
     "not a contact": (lambda: carom.RigidContacts(FLOOR), r"RigidContacts holds a Plane; it must hold RigidContact"),
-    "one name twice": (lambda: carom.RigidContacts(rigid(), rigid()), r"2 rigid contacts are called 'foot'; give each"),
+    "one name twice": (
+        lambda: carom.RigidContacts(rigid(), rigid()),
+        r"2 rigid contacts are called 'foot'; names must differ; give each",
+    ),
     "settles at no speed": (
         lambda: carom.RigidContacts(rigid(), settle_speed=0.0),
         r"settle_speed of rigid contacts is 0; it must be greater than 0",

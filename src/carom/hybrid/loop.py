@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import outcome
 from .flow import derivative
@@ -56,12 +57,17 @@ def settings_of(solver: str, rtol: Any, atol: Any, until: Any, max_steps: Any, m
     """Settings from what a user gives; no limit of events is None."""
     return Settings(
         solver_of(solver),
-        jnp.asarray(rtol, dtype=float),
-        jnp.asarray(atol, dtype=float),
-        jnp.asarray(until, dtype=float),
-        jnp.asarray(max_steps),
-        jnp.asarray(2**62 if max_events is None else max_events),
+        _number(rtol, float),
+        _number(atol, float),
+        _number(until, float),
+        _number(max_steps, int),
+        _number(2**62 if max_events is None else max_events, int),
     )
+
+
+def _number(value: Any, kind: type) -> Any:
+    """NumPy's where it can be: JAX takes a tenth of a millisecond for each, which short runs feel."""
+    return value.astype(kind) if isinstance(value, jax.Array) else np.asarray(value, dtype=kind)
 
 
 class Carry(NamedTuple):
@@ -214,7 +220,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * resolution), 0, c.instant) + hit
     h, norm = _next_step(settings.solver.order, c, a, accept)
-    h, first, begun = _restart(world, c, new, a, accept, hit, h)
+    h, first, begun = _restart(world, c, new, a, accept, verdict._replace(hit=hit), h)
     new = new._replace(
         h=jnp.where(running, h, c.h),
         aim=jnp.where(running, verdict.aim, c.aim),
@@ -285,21 +291,30 @@ def _next_step(order: int, c: Carry, a: Attempt, accept: Any) -> tuple[Any, Any]
     return h, jnp.where(c.fresh, 1.0, jnp.where(full | bad, norm, c.last_norm))
 
 
-def _restart(world: World, c: Carry, new: Carry, a: Attempt, accept: Any, hit: Any, h: Any) -> tuple[Any, Any, Any]:
+def _restart(
+    world: World, c: Carry, new: Carry, a: Attempt, accept: Any, verdict: Verdict, h: Any
+) -> tuple[Any, Any, Any]:
     """The first step after an event: as long as the one after the last event of its kind, else half as long as before.
 
     A step that is far too long is not only rejected many times; once in a few hundred impacts its error estimate passes
-    through zero, and it is accepted.
+    through zero, and it is accepted. A blow in no time leaves as smooth a motion behind as there was: no step is cut.
     """
+    hit = verdict.hit
     was, now = any_striking(world, c.phases) > 0.0, any_striking(world, new.phases) > 0.0
     turned = hit & (was != now)  # an impact begins or ends
     full = accept & ~c.fresh & ~c.begun & (a.span >= c.h)
     flight = jnp.where(full & ~was, a.span, c.first[0])
     impact = jnp.where(full & was, a.span, c.first[1])
     remembered = jnp.where(now, impact, flight)
-    jolted = jnp.where(hit & (a.span > 0.0), 0.5 * jnp.minimum(h, c.h), h)
+    jolted = jnp.where(hit & (a.span > 0.0) & ~_blow(world, verdict), 0.5 * jnp.minimum(h, c.h), h)
     h = jnp.where(turned & jnp.isfinite(remembered), remembered, jolted)
     return h, (flight, impact), jnp.where(turned, False, c.begun | full)
+
+
+def _blow(world: World, verdict: Verdict) -> Any:
+    """Did everything that happened take no time?"""
+    soft = [fired for (i, _), fired in zip(world.events, verdict.fired, strict=True) if not world.automata[i].impulsive]
+    return ~_any(soft)
 
 
 def _outcome(

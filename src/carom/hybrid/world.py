@@ -56,10 +56,7 @@ class World(eqx.Module):
                 f"a rigid or sticking contact on a mechanism of {mechanism.topology.links} links; this version serves "
                 f"at most {walk.UNROLL}; use a compliant law with smooth friction instead"
             )
-        names = [a.name for a in self.automata]
-        for name in names:
-            if names.count(name) > 1:
-                raise errors.CaromError(f"{names.count(name)} automata are called '{name}'; give each its own name=")
+        errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         for automaton in self.automata:
             automaton.check_with(mechanism, self.automata)
 
@@ -84,8 +81,12 @@ class World(eqx.Module):
     @property
     def heavy(self) -> bool:
         """Is its right-hand side long code, so that compiling it for every stage of a solver would take long?"""
-        weight = self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count
-        return weight > HEAVY
+        return self.weight > HEAVY
+
+    @property
+    def weight(self) -> float:
+        """How long the code of its right-hand side is, roughly."""
+        return float(self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count)
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])

@@ -36,14 +36,8 @@ def named(links: Any) -> list[Link]:
     for link in placed:
         if link.name == BASE or "." in str(link.name):
             raise errors.CaromError(f"a link is called '{link.name}'; '{BASE}' and names with a dot are reserved")
-    _refuse_twice("link", [str(link.name) for link in placed])
+    errors.names("links", [str(link.name) for link in placed])
     return placed
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise errors.CaromError(f"{names.count(name)} {what}s are called '{name}'; names must differ; rename one")
 
 
 def topology_of(placed: list[Link], base: Fixed | Free) -> Topology:
@@ -59,7 +53,7 @@ def topology_of(placed: list[Link], base: Fixed | Free) -> Topology:
             parents.append(names.index(link.parent))
     sites = [(f"{name}.tip", i) for i, name in enumerate(names)]
     sites += [(site, i) for i, link in enumerate(placed) for site in link.sites]
-    _refuse_twice("site", [s for s, _ in sites])
+    errors.names("sites", [s for s, _ in sites])
     if not isinstance(base, Fixed | Free):
         raise errors.CaromError(f"base is a {type(base).__name__}; it must be carom.Fixed(x, y) or carom.Free()")
     if isinstance(base, Free):

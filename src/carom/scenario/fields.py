@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 BIGGEST = 1e30  # nothing in a robot is larger, in SI units
 
@@ -15,9 +16,22 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+def _readable(text: str) -> str:
+    """Line breaks and tabs are part of texts; other control characters would break tables and files."""
+    if not text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+        raise PydanticCustomError("unprintable", "it must hold printable characters alone")
+    return text
+
+
+def _printable(word: str) -> str:
+    if not word.isprintable():
+        raise PydanticCustomError("unprintable", "it must hold printable characters alone")
+    return word
+
+
 Number = Annotated[float, Field(ge=-BIGGEST, le=BIGGEST, allow_inf_nan=False)]
-Word = Annotated[str, Field(min_length=1, max_length=200)]
-Text = Annotated[str, Field(max_length=20_000)]
+Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
+Text = Annotated[str, Field(max_length=20_000), AfterValidator(_readable)]
 Point = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Numbers = Annotated[list[Number], Field(max_length=10_000)]
 Table = Annotated[list[Numbers], Field(max_length=10_000)]

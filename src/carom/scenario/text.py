@@ -171,6 +171,7 @@ _RULES = {
     "model_attributes_type": "it must be a table",
     "finite_number": "it must be a finite number",
     "string_too_short": "it must not be empty",
+    "unprintable": "it must hold printable characters alone",
     "string_pattern_mismatch": "it must begin with a letter or digit, and hold nothing but a-z, 0-9 and -",
 }
 _LIMITS = {

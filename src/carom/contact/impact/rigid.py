@@ -60,12 +60,7 @@ class RigidContacts(AbstractAutomaton):
         errors.number(name, "settle_speed", settle_speed, above=0.0)
         self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
         refuse_mixed(self.contacts)
-        names = [c.name for c in contacts]
-        for each in names:
-            if names.count(each) > 1:
-                raise errors.CaromError(
-                    f"{names.count(each)} rigid contacts are called '{each}'; give each its own name="
-                )
+        errors.names("rigid contacts", [c.name for c in contacts], "give each its own name=")
         count = total(self.contacts)
         if count > MOST_PHASES:
             raise errors.CaromError(

@@ -1,0 +1,311 @@
+"""Scenario files with mistakes: one sentence each, with file, line, field and cure."""
+
+import pytest
+
+from carom.scenario import ScenarioError, load
+from carom.scenario.change import parsed_change
+from carom.scenario.check import check, check_file
+from carom.scenario.library import text_of
+
+BASE = text_of("arm-repeated-impact")
+FLOOR = '[surfaces.floor]\nkind = "plane"\n'
+MISTAKES = {
+    # what is wrong: (what is replaced, by what, words of the sentence)
+    "unknown key": (
+        "mass = 1.0 }",
+        "mass = 1.0, masss = 2.0 }",
+        "line 27: there is no field mechanisms.arm.links.upper.body.masss; did you mean 'mass'?",
+    ),
+    "unknown key at the top": (
+        "gravity = 9.81",
+        "gravitty = 9.81",
+        "line 15: there is no field gravitty; did you mean 'gravity'?",
+    ),
+    "unknown table": ("[start]", "[strat]", "there is no field strat; did you mean 'start'?"),
+    "misspelt law": ('"jackson-green"', '"jackson-gren"', "contacts.tip.normal.law is 'jackson-gren'"),
+    "misspelt law, nearest": ('"smooth-coulomb"', '"smooth-colomb"', "did you mean 'smooth-coulomb'?"),
+    "law of another kind": (
+        '"smooth-coulomb", mu = 0.2, speed = 0.02',
+        '"hertz"',
+        "contacts.tip.friction.law is 'hertz'; known: none, coulomb",
+    ),
+    "misspelt kind": (
+        'kind = "plane"',
+        'kind = "plain"',
+        "surfaces.floor.kind is 'plain'; known: plane, circle, spline; did you mean 'plane'?",
+    ),
+    "no kind": ('kind = "plane"\n', "", "surfaces.floor does not say which; give it a kind"),
+    "text for a number": (
+        "poisson_ratio = 0.29",
+        'poisson_ratio = "0.29"',
+        "line 20: materials.steel.poisson_ratio is '0.29'; it must be a number; in (-1, 0.5]",
+    ),
+    "number for a text": (
+        'source = "Akhan, Zhao, Tarnita and Marghitu, Machines 2023, 11, 773"\ngravity',
+        "source = 11\ngravity",
+        "line 14: source is 11; it must be a text in quotes",
+    ),
+    "number for a list": ("kp = [600.0, 300.0]", "kp = 600.0", "control.hammer.kp is 600.0; it must be a list"),
+    "text in a list": (
+        "kp = [600.0, 300.0]",
+        'kp = [600.0, "300"]',
+        "control.hammer.kp.1 is '300'; it must be a number",
+    ),
+    "number for a switch": (
+        "pause_in_impact = true",
+        "pause_in_impact = 1",
+        "line 16: pause_in_impact is 1; it must be true or false",
+    ),
+    "a table for a number": ("until = 6.0", "until = {}", "run.until is a table; it must be a number"),
+    "a number for a table": (FLOOR, "[surfaces]\nfloor = 3\n[x]\n", "there is no field x"),
+    "missing field": ("until = 6.0", "rtol = 1e-9", "run.until is missing; end of the run [s]"),
+    "missing table": ("[run]\nuntil = 6.0\n", "", "run is missing"),
+    "nan": ("until = 6.0", "until = nan", "run.until is nan; it must be a finite number"),
+    "out of range": ("until = 6.0", "until = -6.0", "run.until is -6.0; it must be greater than 0; end of the run [s]"),
+    "far out of range": (
+        "height = -1.0",
+        "height = -1e31",
+        "surfaces.floor.height is -1e+31; it must be at least -1e+30",
+    ),
+    "fraction for a whole number": (
+        "until = 6.0",
+        "until = 6.0\nmax_steps = 1.5",
+        "run.max_steps is 1.5; it must be a whole number",
+    ),
+    "too many steps": (
+        "until = 6.0",
+        "until = 6.0\nmax_steps = 200000000",
+        "run.max_steps is 200000000; it must be at most 1e+08",
+    ),
+    "unknown solver": (
+        "until = 6.0",
+        'until = 6.0\nsolver = "rk4"',
+        "run.solver is 'rk4'; it must be one of 'tsit5', 'dopri8' or 'rodas5p'",
+    ),
+    "bad name": (
+        'name = "arm-repeated-impact"',
+        'name = "../arm"',
+        "name is '../arm'; it must begin with a letter or digit",
+    ),
+    "a point of three": ("base = [0.0, 0.0]", "base = [0.0, 0.0, 0.0]", "mechanisms.arm.base is [0.0, 0.0, 0.0]; it "),
+    "no TOML": ("[start]", "[start", "is not valid TOML"),
+    "a key twice": ("gravity = 9.81", "gravity = 9.81\ngravity = 9.8", "is not valid TOML: Cannot overwrite a value"),
+    "deep": ("gravity = 9.81", f"gravity = {'[' * 40}{']' * 40}", "tables nested more than 20 deep"),
+    "very deep": ("gravity = 9.81", f"gravity = {'[' * 5000}{']' * 5000}", "cannot be read"),
+    "many digits": ("gravity = 9.81", f"gravity = {'9' * 5000}", "cannot be read"),
+    "zero byte": ("gravity = 9.81", "gravity = 9.81 # \x00", "contains zero bytes"),
+    "a title that cannot be printed": (
+        'title = "',
+        'title = "\\u0000',
+        "; it must hold printable characters alone",
+    ),
+    "a name that cannot be printed": (
+        "[mechanisms.arm.links.upper]",
+        '[mechanisms.arm.links."up\\u0000per"]',
+        "it must hold printable characters alone",
+    ),
+    # rules of the objects
+    "length not positive": (
+        "length = 1.0",
+        "length = 0.0",
+        "line 26: mechanisms.arm.links.upper: length of Rod is 0; it must be greater than 0",
+    ),
+    "material": ("poisson_ratio = 0.29", "poisson_ratio = 0.7", "materials.steel: poisson_ratio"),
+    "unknown site": (
+        'site = "fore.tip"\nagainst',
+        'site = "fore.tipp"\nagainst',
+        "contacts.tip: there is no site 'fore.tipp'",
+    ),
+    "unknown surface": (
+        'against = "floor"',
+        'against = "flor"',
+        "contacts.tip: there is no surface 'flor'; known: 'floor'; did you mean 'floor'?",
+    ),
+    "unknown material": (
+        'first = "steel"',
+        'first = "stel"',
+        "contacts.tip: there is no material 'stel'; known: 'steel'; did you mean 'steel'?",
+    ),
+    "unknown contact": ('contact = "tip"', 'contact = "top"', "control.hammer: there is no contact 'top'"),
+    "unknown link": (
+        "[mechanisms.arm.links.fore]",
+        '[mechanisms.arm.links.fore]\nparent = "uper"',
+        "(named as parent of 'fore') 'uper'",
+    ),
+    "both laws": (
+        "friction = {",
+        'impact = { law = "plastic" }\nfriction = {',
+        "contacts.tip: it needs either a normal law (compliant) or an impact law (rigid), not both",
+    ),
+    "neither law": (
+        'normal = { law = "jackson-green", first = "steel", second = "steel", radius = 0.005 }\n',
+        "",
+        "contacts.tip: it needs either a normal law",
+    ),
+    "limit with site": (
+        'against = "floor"\n',
+        'against = "floor"\nlimit = { link = "fore", upper = 1.0 }\n',
+        "contacts.tip: it has a limit and also site or against",
+    ),
+    "site alone": ('against = "floor"\n', "", "contacts.tip: it needs site and against"),
+    "ragged targets": ("[80.0, 70.0]]", "[80.0]]", "control.hammer: targets has rows of [2, 1] numbers"),
+    "too few gains": ("kp = [600.0, 300.0]", "kp = [600.0]", "control.hammer: kp"),
+    "too many angles": (
+        "angles = [60.0, 45.0]",
+        "angles = [60.0, 45.0, 0.0]",
+        "start: angles of mechanism has shape (3,); it must be 2 numbers",
+    ),
+    "too many rates": (
+        "angles = [60.0, 45.0]",
+        "angles = [60.0, 45.0]\nrates = [1.0]",
+        "rates and velocities of the start: angles of mechanism has shape (1,)",
+    ),
+    "no start": ("[start]\nangles = [60.0, 45.0]\ndegrees = true\n", "", "start of 'arm-repeated-impact' is missing"),
+    "gravity of three": ("gravity = 9.81", "gravity = [0.0, 0.0, 1.0]", "gravity"),
+    "both ends of a slope": ("height = -1.0", "height = -1.0\nslope = 0.1\nnormal = [0.0, 1.0]", "surfaces.floor: "),
+    # names that are only needed after a run
+    "unknown measure": (
+        '"impact.1.duration"',
+        '"impct.1.duration"',
+        "quantities.duration: there is no measure 'impct.1.duration'; the nearest form is ",
+    ),
+    "unknown figure": (
+        "until = 6.0",
+        'until = 6.0\n[output]\nfigures = ["angels"]',
+        "output.figures: there is no figure 'angels'",
+    ),
+    "unknown variant": (
+        "pause_in_impact = true",
+        'pause_in_impact = true\ncompare = ["loose"]',
+        "compare names 'loose', but there is no such variant; add",
+    ),
+    "mistake in a variant": (
+        "until = 6.0",
+        "until = 6.0\n[variants.long.run]\nuntill = 60.0",
+        "variant 'long' of 'arm-repeated-impact': there is no field run.untill; did you mean 'until'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence_with_its_place(mistake, tmp_path, unchecked):
+    old, new, words = MISTAKES[mistake]
+    assert BASE.count(old) >= 1
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE.replace(old, new, 1))
+    with pytest.raises(ScenarioError) as refusal:
+        check_file(file)
+    said = str(refusal.value)
+    assert said.startswith(str(file)) and words in said, said
+    assert said.isprintable() and len(said) < 600
+
+
+TRAJECTORIES = {
+    "knots that do not rise": (
+        '{ kind = "polynomials", knots = [0.0, 0.0], coefficients = [[[0.0, 0.0]]] }',
+        "knots must rise from 0",
+    ),
+    "knots that begin late": (
+        '{ kind = "polynomials", knots = [1.0, 2.0], coefficients = [[[0.0, 0.0]]] }',
+        "knots must rise from 0",
+    ),
+    "no knots": ('{ kind = "polynomials", knots = [], coefficients = [] }', "coefficients must be as many pieces"),
+    "pieces of different shapes": (
+        '{ kind = "polynomials", knots = [0.0, 1.0, 2.0], coefficients = [[[0.0, 0.0]], [[0.0]]] }',
+        "all of one shape",
+    ),
+    "times that do not rise": (
+        '{ kind = "waypoints", times = [0.0, 0.0], points = [[0.0, 0.0], [1.0, 1.0]] }',
+        "times",
+    ),
+    "ragged points": (
+        '{ kind = "waypoints", times = [0.0, 1.0], points = [[0.0, 0.0], [1.0]] }',
+        "points has rows of [2, 1] numbers",
+    ),
+    "no points": ('{ kind = "waypoints", times = [], points = [] }', "points has rows of []"),
+    "blend of a cubic": (
+        '{ kind = "cubic", start = [0.0, 0.0], end = [1.0, 1.0], duration = 1.0, blend = 0.1 }',
+        "blend is 0.1, but a cubic has none",
+    ),
+    "ends of different sizes": (
+        '{ kind = "quintic", start = [0.0], end = [1.0, 1.0], duration = 1.0 }',
+        "control.drive: ",
+    ),
+    "no time": ('{ kind = "minimum-jerk", start = [0.0, 0.0], end = [1.0, 1.0], duration = 0.0 }', "duration"),
+    "wrong size": (
+        '{ kind = "hold", value = [0.0, 0.0, 0.0] }',
+        "motion has 3 values over time; the mechanism has 2 links",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", TRAJECTORIES)
+def test_a_mistake_in_a_trajectory_is_one_sentence(mistake, unchecked):
+    motion, words = TRAJECTORIES[mistake]
+    table = f'{{ kind = "computed-torque", motion = {motion}, kp = [1.0, 1.0], kd = [1.0, 1.0] }}'
+    changes = dict([parsed_change(f"control.drive={table}")])
+    with pytest.raises(ScenarioError) as refusal:
+        check(load("arm-controllers").with_(changes | {"variants": {}, "compare": [], "quantities": {}}))
+    said = str(refusal.value)
+    assert said.startswith("control.drive: ") and words in said and said.isprintable(), said
+
+
+def test_ragged_bases_are_refused(unchecked):
+    with pytest.raises(ScenarioError, match=r"start.base has rows of \[2, 1\] numbers"):
+        check(load("capture-head-on").with_({"start.base": [[1.0, 2.0], [1.0]]}))
+
+
+SHEAR = "mechanisms.chain.links.link1.body.section.shear_modulus"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("capture-head-on", {"capture.restitution": 5.0}, "capture: restitution of capture is 5"),
+        ("capture-head-on", {"capture.hand": "arm.link9.tip"}, "capture: there is no site 'arm.link9.tip'"),
+        ("inchworm", {"crawl.steps.0.angles": [25.0]}, "crawl: angles of step 1 of crawl has shape (1,)"),
+        ("inchworm", {"crawl.links": 8}, "crawl: start of crawl has shape (3,); it must be 7 numbers"),
+        ("elastic-chain-ss", {"mechanisms.chain.links.link1.body.modes": 64}, "it must be at most 16"),
+        ("elastic-chain-ss", {SHEAR: 1e-300}, "too large or too small"),
+    ],
+)
+def test_captures_crawlers_and_beams_are_checked(name, change, words, unchecked):
+    with pytest.raises(ScenarioError) as refusal:
+        check(load(name).with_(change))
+    assert words in str(refusal.value)
+
+
+def test_changes_that_lead_nowhere_are_refused_by_name():
+    ball = load("ball-drop")
+    for path, words in {
+        "contacts.flor.radius": "there is no entry of contacts 'flor'; known: 'floor'; did you mean 'floor'?",
+        "contacts.floor.radus": "there is no field contacts.floor.radus; did you mean 'radius'?",
+        "start.base.2": "start.base is a list of 2; '2' must be a number from 0 to 1",
+        "start.base.x": "'x' must be a number from 0 to 1",
+        "run.until.x": "run.until is a value and has no fields",
+    }.items():
+        with pytest.raises(ScenarioError) as refusal:
+            ball.with_({path: 0.5})
+        assert words in str(refusal.value)
+    for text in ("run.until", "=3", ""):
+        with pytest.raises(ScenarioError, match="write path=value"):
+            parsed_change(text)
+
+
+def test_names_and_files_that_are_not_there(tmp_path):
+    for name, words in {
+        "ball-drp": "there is no scenario 'ball-drp'; did you mean 'ball-drop'?",
+        "zzz": "`carom list` shows them",
+        tmp_path / "no.toml": "there is no file",
+        tmp_path: "is a folder",
+        "x" * 5000 + ".toml": "cannot be read: ",
+    }.items():
+        with pytest.raises(ScenarioError) as refusal:
+            load(name)
+        assert words in str(refusal.value)
+
+
+def test_unprintable_names_do_not_reach_the_sentence(unchecked):
+    with pytest.raises(ScenarioError) as refusal:
+        check(load("ball-drop").with_({"compare": ["\u202eevil\n\x1b[31m"]}))
+    assert str(refusal.value).isprintable()

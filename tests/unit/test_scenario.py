@@ -268,6 +268,11 @@ def world_of(data):
     )
 
 
+def test_a_shaker_that_stands_still_keeps_its_frequency():
+    world = world_with(surface=carom.Moving(FLOOR_BELOW, amplitude=(0.0, 0.0), frequency=208.0, phase=0.5))
+    assert same(Scenario.read(Scenario.of(world, [0.0], until=1.0).toml()).world(), world)
+
+
 @given(st.data())
 @settings(max_examples=25, phases=[Phase.explicit, Phase.generate])  # a smaller example takes minutes to find
 def test_random_worlds_survive_the_round_trip(data):

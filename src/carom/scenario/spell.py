@@ -239,7 +239,7 @@ def _surface(s: Any) -> dict[str, Any]:
             raise CaromError("a Moving surface with a motion of its own is code, which a file cannot hold")
         vx, vy, turning, ax, ay, frequency, phase = (plain(p) for p in s.parameters)
         motion = {"velocity": [vx, vy], "turning": turning, "about": plain(s.about)}
-        shaken = {"amplitude": [ax, ay], "frequency": frequency, "phase": phase} if (ax, ay) != (0.0, 0.0) else {}
+        shaken = {"amplitude": [ax, ay], "frequency": frequency, "phase": phase} if frequency else {}
         return _surface(s.surface) | {"motion": motion | shaken}
     if isinstance(s, Plane):
         point, normal = plain(s.point), plain(s.unit)

@@ -29,6 +29,7 @@ bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/forward_dynamics.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/laws.py
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/elastic.py
 
 format: $(VENV)/ready

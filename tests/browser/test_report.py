@@ -1,14 +1,18 @@
 """The report in a real browser: it plays, steps, stretches, and shows the numbers of the run."""
 
+import base64
 import json
 import os
 import shutil
 import time
 
+import numpy as np
 import pytest
 
 import carom
-from carom.report import Figure, write_report
+from carom.report import Blow, Figure, write_report
+from carom.result.drawing import Clip
+from carom.result.impacts import Impact
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed; run: pip install 'carom[test]'")
 
@@ -226,3 +230,45 @@ def test_a_figure_opens_large(shown):
     wait(shown, "document.getElementById('enlarged').open")
     press(shown, Keys.ESCAPE)
     wait(shown, "!document.getElementById('enlarged').open")
+
+
+def test_a_blow_between_two_clips_is_an_impact(browser, tmp_path):
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
+    world = carom.World(ball, gravity=0.0)
+    start = {"angles": [0.0], "base": (-0.5, 0.0), "base_velocity": (1.0, 0.0), "until": 0.5}
+    first = carom.simulate(world, **start)
+    second = carom.simulate(world, **start | {"base": (0.0, 0.0), "base_velocity": (0.25, 0.0)})
+    numbers = {"max_indentation": 0.0, "residual_indentation": 0.0, "max_normal_force": float("inf")}
+    speeds = {"normal_velocity_before": -1.0, "normal_velocity_after": -0.25}
+    sides = {"tangential_velocity_before": 0.0, "tangential_velocity_after": 0.0, "tangential_impulse": 0.0}
+    energies = {"kinetic_energy_by_link_before": (1.0,), "kinetic_energy_by_link_after": (0.0625,)}
+    impact = Impact(
+        contact="hand takes ball", t_start=0.0, t_end=0.0, normal_impulse=1.5, **numbers, **speeds, **sides, **energies
+    )
+    page = write_report(
+        tmp_path / "capture.html",
+        [Clip(first, t0=-0.5), Clip(second)],
+        title="Capture",
+        blows=[Blow(impact, (0.0, 0.0), (-1.0, 0.0))],
+    )
+    sized(browser, 1280, 900)
+    browser.get_log("browser")
+    browser.get(page.as_uri())
+    browser.find_element(By.ID, "next").click()
+    assert ask(browser, "carom.time()") == 0.0
+    begin, end = ask(browser, "carom.window(1)")
+    for share, phase, kinetic in ((0.25, "before the blow", "1.000"), (0.75, "after the blow", "62.50\u202fmJ")):
+        ask(browser, f"carom.goto({begin + share * (end - begin)})")
+        wait(browser, f"document.getElementById('r-phase').textContent === '{phase}'")
+        shown = browser.find_element(By.ID, "r-kinetic").text
+        assert shown.startswith(kinetic), shown
+        assert browser.find_element(By.ID, "r-time").text.startswith("0.0000000")
+    taken = ask(
+        browser, "JSON.parse(document.getElementById('carom-data').textContent).clips.map((c) => c.energy.taken)"
+    )
+    assert [float(np.frombuffer(base64.b64decode(each), "<f4")[0]) for each in taken] == [0.0, 0.9375]
+    words = browser.find_element(By.CSS_SELECTOR, "main, body").text
+    assert "hand takes ball: they met at 1.00 m/s, an impulse of 1.50 N s brought that to 250 mm/s" in words.replace(
+        "\u00a0", " "
+    )
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")] == []

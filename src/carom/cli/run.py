@@ -98,7 +98,7 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(f"variant {name}\n{quantity_table(other['quantities'])}\n")
     energy, solver = summary["energy"], summary["solver"]
     typer.echo(
-        f"{summary['outcome']}; {len(summary['impacts'])} impacts, {solver['steps']} steps, compiled in "
+        f"{summary['outcome']}; {_count(len(summary['impacts']), 'impact')}, {solver['steps']} steps, compiled in "
         f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
         + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
     )
@@ -106,3 +106,7 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(f"warning: {warning}")
     report = folder / "report.html"
     typer.echo(f"report: {report}" if report.exists() else f"results: {folder}")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"

@@ -4,3 +4,4 @@ from .page import Figure as Figure
 from .page import Quantity as Quantity
 from .page import report as report
 from .page import write_report as write_report
+from .samples import Blow as Blow

@@ -22,7 +22,8 @@ def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, A
     chosen = samples(clips, impacts, _numbers_per_frame(clips))
     drawn = drawing_of(list(zip(clips, chosen.times, strict=True)))
     taken, packed = 0.0, []
-    for part in drawn.parts:
+    for k, part in enumerate(drawn.parts):
+        taken += sum(s.impact.kinetic_energy_before - s.impact.kinetic_energy_after for s in impacts if _opens(s, k))
         energy, taken = _energy(part, taken)
         packed.append(_part(part) | {"energy": energy})
     return {
@@ -147,19 +148,32 @@ def _owner(channel: str) -> str:
     return channel.rsplit(": ", 1)[0]
 
 
-def _impact(s: Struck, part: Part, number: int) -> dict[str, Any]:
+def _opens(s: Struck, clip: int) -> bool:
+    """Is it a blow at the beginning of that clip, of which no ledger tells?"""
+    return s.blow is not None and s.clip == clip
+
+
+def _place(s: Struck, part: Part) -> tuple[int, Any, np.ndarray]:
+    """Which contact it is (-1 for none), where, and the normal."""
+    if s.blow is not None:
+        return -1, s.blow.point, np.array(s.blow.way)
     index = next(k for k, c in enumerate(part.contacts) if c.name == s.impact.contact)
     c = part.contacts[index]
     frame = min(int(np.searchsorted(part.t, s.start)), len(part.t) - 1)
-    way = np.array([c.signals.nx[frame], c.signals.ny[frame]])
+    return index, c.point[frame], np.array([c.signals.nx[frame], c.signals.ny[frame]])
+
+
+def _impact(s: Struck, part: Part, number: int) -> dict[str, Any]:
+    index, point, way = _place(s, part)
     i = s.impact
     return {
         "number": number,
+        "name": i.contact,
         "clip": s.clip,
         "contact": index,
         "begin": s.start,
         "end": s.end,
-        "point": [_short(x) for x in c.point[frame]],
+        "point": [_short(x) for x in point],
         "way": [_short(x) for x in part.clip.turn(way)],
         "along": [_short(x) for x in part.clip.turn(np.array([way[1], -way[0]]))],
         "peak": i.max_normal_force if np.isfinite(i.max_normal_force) else 0.0,

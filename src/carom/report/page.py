@@ -17,7 +17,7 @@ from ..result.drawing import Clip, clips_of
 from ..result.files import write_text
 from ..result.impacts import Impact
 from .data import as_json, viewer_data
-from .samples import Struck, struck
+from .samples import Blow, Struck, struck
 from .words import digits, plural, prefix, story, unit_of, warnings
 
 SCRIPTS = ("base.js", "clock.js", "motion.js", "scene.js", "lens.js", "scope.js", "viewer.js")
@@ -48,7 +48,7 @@ def report(
     title: str,
     about: str = "",
     words: Sequence[str] | None = None,
-    also: Sequence[str] = (),
+    blows: Sequence[Blow] = (),
     quantities: Sequence[Any] = (),
     figures: Sequence[Any] = (),
     summary: Mapping[str, Any] | None = None,
@@ -56,14 +56,14 @@ def report(
     """One HTML page, complete in itself: it asks nothing of any network.
 
     - `clips`: a result, a `Clip`, or several that follow each other
-    - `about`: a sentence under the title; `words`: what happened, if not what the results say; `also`:
-      sentences that come after it
+    - `blows`: impacts that belong to no contact, such as a capture where two clips meet
+    - `about`: a sentence under the title; `words`: what happened, if not what the results say
     - `quantities`: rows (name, value, unit, expected, difference, verdict); `figures`: (PNG bytes, caption)
     - `summary`: what summary.json holds, to be saved from the page
     """
     clips = clips_of(clips)
-    impacts = struck(clips)
-    told = [*(story(clips, impacts) if words is None else words), *also]
+    impacts = struck(clips, blows)
+    told = story(clips, impacts) if words is None else words
     data = viewer_data(clips, impacts)
     script = "".join(_asset(name) for name in SCRIPTS)
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
@@ -145,7 +145,7 @@ def _impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
         rows.append(f"<tr>{''.join(cells)}</tr>")
     left = len(impacts) - len(shown)
     notes = [f"{plural(left, 'more impact')} are in impacts.csv."] if left else []
-    if any(unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
+    if any(s.blow is None and unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
         notes.append("At a joint's stop, metres are radians, and newtons are newton metres.")
     return (
         '<section aria-labelledby="impacts"><h2 id="impacts">Impacts</h2>'

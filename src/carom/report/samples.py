@@ -20,6 +20,14 @@ AROUND = 0.25  # of an impact's duration that is looked at before and after it
 MOST_NUMBERS = 800_000  # in all frames together: about 5 MB in the page
 
 
+class Blow(NamedTuple):
+    """An impact that belongs to no contact, such as a capture: where two clips meet, in common time."""
+
+    impact: Impact
+    point: tuple[float, float]  # [m]
+    way: tuple[float, float]  # unit vector along which normal velocities count
+
+
 class Struck(NamedTuple):
     """An impact in common time."""
 
@@ -27,6 +35,7 @@ class Struck(NamedTuple):
     start: float
     end: float
     impact: Impact
+    blow: Blow | None = None  # where no contact tells the place
 
 
 class Samples(NamedTuple):
@@ -36,9 +45,13 @@ class Samples(NamedTuple):
     note: str
 
 
-def struck(clips: Sequence[Clip]) -> list[Struck]:
+def struck(clips: Sequence[Clip], blows: Sequence[Blow] = ()) -> list[Struck]:
     """All impacts, in the order of time."""
     found = []
+    for blow in blows:
+        t = blow.impact.t_start
+        behind = max((k for k, each in enumerate(clips) if each.begin <= t), default=0)
+        found.append(Struck(behind, t, t, blow.impact, blow))
     for k, clip in enumerate(clips):
         ahead = clip.t0 - float(clip.result.t[0])
         found += [Struck(k, i.t_start + ahead, i.t_end + ahead, i) for i in clip.result.impacts]

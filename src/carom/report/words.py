@@ -56,11 +56,13 @@ def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
     """How long, how many impacts, the hardest, what they took, how well the ledger closes, how it ended."""
     begin, end = min(clip.begin for clip in clips), max(clip.end for clip in clips)
     stretches = f" in {len(clips)} stretches" if len(clips) > 1 else ""
-    out = [f"{digits(end - begin, 4).rstrip('0').rstrip('.')} s of motion{stretches}{_counted(impacts)}."]
-    if impacts:
-        out.append(_hardest(clips, impacts))
-        out.append(_taken(impacts))
-    out += _seams(clips)
+    strikes, blows = [s for s in impacts if s.blow is None], [s for s in impacts if s.blow is not None]
+    out = [f"{digits(end - begin, 4).rstrip('0').rstrip('.')} s of motion{stretches}{_counted(strikes, blows)}."]
+    out += [_blow(s) for s in blows]
+    if strikes:
+        out.append(_hardest(clips, strikes))
+        out.append(_taken(strikes))
+    out += _seams(clips, blows)
     out += _ledger(clips)
     out += _ends(clips)
     return out
@@ -71,7 +73,20 @@ def warnings(clips: Sequence[Clip]) -> list[str]:
     return list(dict.fromkeys(sentence for clip in clips for sentence in clip.result.warnings))
 
 
-def _counted(impacts: Sequence[Struck]) -> str:
+def _blow(s: Struck) -> str:
+    """A blow between two clips."""
+    i = s.impact
+    met, parted = (quantity(abs(v), "m/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
+    lost, had = (quantity(x, "J") for x in (i.kinetic_energy_before - i.kinetic_energy_after, i.kinetic_energy_before))
+    return (
+        f"At {digits(s.start, 4)}\u00a0s {i.contact}: they met at {met}, an impulse of "
+        f"{quantity(i.normal_impulse, 'N s')} brought that to {parted}, and of {had} kinetic energy {lost} were lost."
+    )
+
+
+def _counted(impacts: Sequence[Struck], blows: Sequence[Struck] = ()) -> str:
+    if not impacts and blows:
+        return f" with {plural(len(blows), 'blow')}"
     if not impacts:
         return "; no contact strikes"
     counts = Counter(s.impact.contact for s in impacts)
@@ -118,11 +133,13 @@ def _gained(subject: str, lost: float) -> str:
     return f"{subject} add {quantity(-lost, 'J')} of kinetic energy."
 
 
-def _seams(clips: Sequence[Clip]) -> list[str]:
-    """What a blow between two stretches, such as a capture, took."""
+def _seams(clips: Sequence[Clip], told: Sequence[Struck]) -> list[str]:
+    """What was lost between two stretches, unless it was told already."""
     out = []
     for first, second in pairwise(clips):
         if not (first.result.final.y.work and second.result.final.y.work):
+            continue
+        if any(s.start == second.begin for s in told):
             continue
         before, after = first.result.energy, second.result.energy
         lost = float(before.total[-1] - after.total[0])

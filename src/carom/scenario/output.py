@@ -120,19 +120,6 @@ def figures_of(study: Study) -> Iterator[tuple[str, str, Any]]:
                 yield f"{prefix}{name}", figure.meaning, getattr(result.plot, name)()
 
 
-def _captured(study: Study) -> list[str]:
-    """A capture lies between two clips, so the results do not tell of it."""
-    blow = study.blow
-    if blow is None:
-        return []
-    lost = blow.kinetic_energy_before - blow.kinetic_energy_after
-    return [
-        f"The capture at 0 s ({blow.contact}): the points met at {-blow.normal_velocity_before:.3g} m/s; an impulse of "
-        f"{blow.normal_impulse:.4g} N s brought that to {abs(blow.normal_velocity_after):.3g} m/s, and {lost:.4g} J of "
-        f"{blow.kinetic_energy_before:.4g} J were lost."
-    ]
-
-
 def write_report_of(
     study: Study, path: Path, quantities: list[Measured], figures: list[tuple[str, str, Path]], found: dict[str, Any]
 ) -> None:
@@ -144,7 +131,7 @@ def write_report_of(
         study.clips,
         title=study.scenario.title or study.scenario.name,
         about=study.scenario.about,
-        also=_captured(study),
+        blows=() if study.seam is None else (study.seam,),
         quantities=[
             (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
         ],

@@ -15,6 +15,7 @@ from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
 from ..hybrid.outcome import RUNNING
 from ..hybrid.world import World
+from ..report import Blow
 from ..result.drawing import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
@@ -25,6 +26,9 @@ from .build import assembled, at, mechanism_of, run_of, start_of, state_of, worl
 Say = Callable[[str], None]
 
 
+ROUNDING = 1e-12  # of a velocity or an impulse: what is smaller is zero
+
+
 @dataclasses.dataclass(frozen=True)
 class Study:
     """What a scenario gave: stretches of motion one after the other, and what belongs to them."""
@@ -33,7 +37,7 @@ class Study:
     clips: tuple[Clip, ...]  # in order; a plain run has one
     others: dict[str, Study] = dataclasses.field(default_factory=dict)  # variants beside it
     captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
-    blow: Impact | None = None  # of the capture
+    seam: Blow | None = None  # the capture
     gait: Any = None
 
     @property
@@ -45,6 +49,11 @@ class Study:
     def results(self) -> tuple[Result, ...]:
         """Runs that belong to its account of energy and events: not the approach before a capture."""
         return tuple(clip.result for clip in self.clips if clip.t0 >= 0.0)
+
+    @property
+    def blow(self) -> Impact | None:
+        """The capture as an impact."""
+        return None if self.seam is None else self.seam.impact
 
     @property
     def impacts(self) -> list[Impact]:
@@ -135,7 +144,7 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
         world = assembled(scenario, joined.mechanism, joined.q)
         after, carried = joined.start, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
-    return Study(scenario, tuple(clips), captures=found, blow=_blow_of(own))
+    return Study(scenario, tuple(clips), captures=found, seam=_blow_of(own))
 
 
 def _state(m: Any, q: Any, v: Any) -> dict[str, Any]:
@@ -175,29 +184,33 @@ def _carried(own: Any) -> tuple[Carried, ...]:
     return tuple(out)
 
 
-def _blow_of(own: Any) -> Impact:
-    """A capture as an impact in no time, along the relative velocity of the two sites."""
+def _blow_of(own: Any) -> Blow:
+    """A capture as an impact in no time: its normal is against the relative velocity of the two sites."""
     before, after = np.asarray(own.relative_before)[:2], np.asarray(own.relative_after)[:2]
     speed = float(np.hypot(*before))
-    along = before / speed if speed > 0.0 else np.array([1.0, 0.0])
-    across = np.array([along[1], -along[0]])
+    normal = -before / speed if speed > 0.0 else np.array([1.0, 0.0])
+    tangent = np.array([normal[1], -normal[0]])
     push = np.asarray(own.impulse)
-    return Impact(
+    after = np.where(np.abs(after) < ROUNDING * speed, 0.0, after)
+    push = np.where(np.abs(push) < ROUNDING * np.hypot(*push), 0.0, push)
+    impact = Impact(
         contact=f"{own.hand} takes {own.grip}",
         t_start=0.0,
         t_end=0.0,
         normal_velocity_before=-speed,
-        normal_velocity_after=-float(after @ along) + 0.0,
+        normal_velocity_after=float(after @ normal) + 0.0,  # no -0.0
         tangential_velocity_before=0.0,
-        tangential_velocity_after=float(after @ across),
+        tangential_velocity_after=float(after @ tangent) + 0.0,
         max_indentation=0.0,
         residual_indentation=0.0,
         max_normal_force=float("inf"),
-        normal_impulse=float(-push @ along),
-        tangential_impulse=float(push @ across),
+        normal_impulse=float(push @ normal),
+        tangential_impulse=float(push @ tangent),
         kinetic_energy_by_link_before=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.before))),
         kinetic_energy_by_link_after=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.after))),
     )
+    x, y = np.asarray(site_position(own.mechanism, own.q, own.hand)).tolist()
+    return Blow(impact, (x, y), (float(normal[0]), float(normal[1])))
 
 
 # -- crawlers ----------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ class Lens {
     const { ctx, w, h } = fitted(this.canvas);
     Object.assign(this, { ctx, w, h });
     if (!i) return this.idle(t, next);
-    const clip = this.run.clips[i.clip], c = contactAt(clip.contacts[i.contact], frameAt(clip, t));
-    if (c.contact.unit !== "m" || Math.hypot(...i.way) < 0.5) return this.say("A joint's stop: " + quantity(c.indentation, "rad", 1e-9) + " beyond it.");
+    const clip = this.run.clips[i.clip], c = i.contact >= 0 ? contactAt(clip.contacts[i.contact], frameAt(clip, t)) : null;
+    if (c && (c.contact.unit !== "m" || Math.hypot(...i.way) < 0.5)) return this.say("A joint's stop: " + quantity(c.indentation, "rad", 1e-9) + " beyond it.");
     const turn = Math.PI / 2 - Math.atan2(i.way[1], i.way[0]);
     ctx.save();
     ctx.beginPath();
@@ -104,13 +104,13 @@ class Lens {
     const ctx = this.ctx, size = Math.min(this.w, this.h), reach = Math.hypot(this.w, this.h), ground = 0.16 * size;
     ctx.globalAlpha = 0.28;
     ctx.fillStyle = tones.ground;
-    ctx.fillRect(-reach, ground, 2 * reach, reach);
-    ctx.globalAlpha = 1;
     ctx.strokeStyle = tones.ground;
     ctx.lineWidth = 1.5;
     ctx.beginPath();
-    ctx.moveTo(-reach, ground);
-    ctx.lineTo(reach, ground);
+    if (i.contact < 0) ctx.arc(0, ground + 0.13 * size, 0.13 * size, 0, 2 * Math.PI);  // two points meet, and no surface
+    else ctx.rect(-reach, ground, 2 * reach, reach);
+    ctx.fill();
+    ctx.globalAlpha = 1;
     ctx.stroke();
     ctx.beginPath();
     ctx.arc(0, ground - 0.13 * size, 0.13 * size, 0, 2 * Math.PI);

@@ -4,7 +4,6 @@ class Run {
   constructor(packed) {
     Object.assign(this, packed);
     this.clips = packed.clips.map(unpack);
-    this.impacts.forEach((i) => (i.name = this.clips[i.clip].contacts[i.contact].name));
     const contacts = this.clips.flatMap((c) => c.contacts);
     this.names = [...new Set(contacts.map((c) => c.name))];
     // Largest values; loops, since a spread of a long array overflows the stack.

@@ -19,7 +19,7 @@ function impactAt(s) {
   const t = clock.toT(s), clip = run.clipAt(t), f = frameAt(clip, t);
   const open = win.impacts.filter((i) => i.begin <= t && t <= i.end);
   if (open.length > 1) {
-    const push = (i) => (run.clips[i.clip] === clip ? Math.abs(valueAt(clip.contacts[i.contact].normal, f)) : 0);
+    const push = (i) => (run.clips[i.clip] === clip && i.contact >= 0 ? Math.abs(valueAt(clip.contacts[i.contact].normal, f)) : 0);
     return open.reduce((a, b) => (push(b) > push(a) ? b : a));
   }
   return open[0] || win.impacts.reduce((a, b) => (away(b, t) < away(a, t) ? b : a));
@@ -30,7 +30,7 @@ const nextImpact = (t) => run.impacts.find((i) => i.begin > t);
 // The contact whose numbers are shown: the one that is struck, else the one that is pushed hardest.
 function shownContact(t, i) {
   const clip = run.clipAt(t), f = frameAt(clip, t);
-  if (i && run.clips[i.clip] === clip) return contactAt(clip.contacts[i.contact], f);
+  if (i && i.contact >= 0 && run.clips[i.clip] === clip) return contactAt(clip.contacts[i.contact], f);
   const all = clip.contacts.map((c) => contactAt(c, f));
   return all.reduce((a, b) => (a && Math.abs(a.normal) >= Math.abs(b.normal) ? a : b), null);
 }
@@ -42,7 +42,7 @@ function draw() {
   const share = part.s1 > part.s0 ? (state.s - part.s0) / (part.s1 - part.s0) : 0;
   const held = part.window && part.t0 === part.t1;
   // Time stands still in a blow: the first half of the pause shows what was before it.
-  const seen = held && share < 0.5 ? t - Math.abs(t) * Number.EPSILON : t;
+  const seen = held && share < 0.5 ? t - Math.max(Math.abs(t) * Number.EPSILON, Number.MIN_VALUE) : t;
   scene.draw(t, { blow: held ? i : null, share });
   if (run.impacts.length) lens.draw(t, i, nextImpact(t), share, scene.scale);
   scope.drawAxis(state.s);
@@ -54,7 +54,8 @@ function draw() {
 function tell(t, i, held, share) {
   const places = clamp(Math.ceil(-Math.log10((run.end - run.begin) / 1e3)), 3, 6);
   const since = i && i.end > i.begin ? t - i.begin : 0;
-  $("r-time").textContent = minus(t.toFixed(i ? 7 : places)) + "\u202fs";
+  const shown = Math.abs(t) < 1e-12 ? 0 : t;  // no minus before a zero
+  $("r-time").textContent = minus(shown.toFixed(i ? 7 : places)) + "\u202fs";
   const c = shownContact(t, i), clip = run.clipAt(t), f = frameAt(clip, t);
   let phase = c ? c.phase : "no contact";
   if (held) phase = share < 0.5 ? "before the blow" : "after the blow";
@@ -272,6 +273,7 @@ if (!run.impacts.length) {
   for (const id of ["next", "previous", "stretch", "see-one"]) $(id).disabled = true;
 }
 if (!run.impacts.length) document.querySelectorAll(".strikes").forEach((e) => (e.hidden = true));
+if (!run.names.length && !run.impacts.length) document.querySelectorAll(".met").forEach((e) => (e.hidden = true));
 if (!run.names.length) document.querySelectorAll(".touch").forEach((e) => (e.hidden = true));
 if (!run.clips.every((c) => c.energy.ledger)) $("r-taken").closest("div").hidden = true;
 $("curves").style.height = (1.5 + 5.9 * scope.panels.length) + "rem";

@@ -83,9 +83,11 @@ def simulate(
         degrees=degrees,
         bending=bending_rates,
     )
-    check_run(world, q, v, until, rtol, atol)
+    check_numbers(until, rtol, atol)
+    began = time.perf_counter()
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
-    result = _drive(world, settings, q, v, ledger, progress, None if stream is None else Path(stream))
+    carry = _opened(world, q, v, float(until), ledger)
+    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked
         for sentence in result.warnings:
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
@@ -97,16 +99,21 @@ def simulate(
     return result
 
 
-def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) -> None:
+def check_numbers(until: Any, rtol: Any, atol: Any) -> None:
     """Refuse, before any compilation, what cannot work."""
     errors.number("run", "until", until, above=0.0)
     errors.number("run", "rtol", rtol, above=0.0)
     errors.number("run", "atol", atol, above=0.0)
     if float(rtol) < 1e-14:
         raise errors.CaromError(f"rtol of run is {float(rtol):g}; float64 carries 16 digits; it must be at least 1e-14")
+
+
+def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
+    """The carry at the start, unless something touches, or is not finite, that must not be."""
     for automaton in world.automata:
         automaton.check(world.mechanism)
-    overlaps, guards = executable(_opening, (), world, q, v)(world, q, v)
+    h = np.asarray(min(1e-3, 0.01 * until))
+    carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
     for automaton, depths in zip(world.automata, overlaps, strict=True):
         for name, depth in depths.items():
             if not float(depth) <= TOUCHING:
@@ -124,6 +131,7 @@ def check_run(world: World, q: Any, v: Any, until: Any, rtol: Any, atol: Any) ->
                 f"guard '{automaton.exits[e]}' of '{automaton.name}' is {float(g)} at the start; it must be a finite "
                 "number; check the parameters and the initial state"
             )
+    return carry
 
 
 def _refuse_start(world: World, q: Any, v: Any) -> None:
@@ -134,25 +142,18 @@ def _refuse_start(world: World, q: Any, v: Any) -> None:
             raise errors.CaromError(f"contact '{automaton.name}' is closed at the start: {reason}")
 
 
-def _opening(world: World, q: Any, v: Any) -> tuple[list[dict[str, Any]], tuple[Any, ...]]:
-    """Overlaps of the contacts, by automaton, and values of the guards at the start."""
-    c = start(world, q, v, 1.0, False)
+def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry, Any, tuple[Any, ...]]:
+    """The carry at the start, overlaps of the contacts by automaton, and values of the guards."""
+    c = start(world, q, v, h, ledger)
     scene = scene_of(world, c.t, c.y, c.phases)
-    return [a.overlaps(scene) for a in world.automata], guard_values(world, c.t, c.y, c.phases, c.memory)
-
-
-def _begin(ledger: bool, world: World, q: Any, v: Any, h: Any) -> Carry:
-    return start(world, q, v, h, ledger)
+    return c, [a.overlaps(scene) for a in world.automata], guard_values(world, c.t, c.y, c.phases, c.memory)
 
 
 def _drive(
-    world: World, settings: Settings, q: Any, v: Any, ledger: bool, progress: bool | None, stream: Path | None
+    world: World, settings: Settings, carry: Carry, progress: bool | None, stream: Path | None, began: float
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
-    began = time.perf_counter()
     store = _Store(stream)
-    h = np.asarray(min(1e-3, 0.01 * float(settings.until)))
-    carry = executable(_begin, (ledger,), world, q, v, h)(world, q, v, h)
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)

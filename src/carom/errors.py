@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -49,10 +50,20 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
 def names(all_of: str, given: Sequence[str], cure: str = "rename one") -> None:
     """Refuse names that could not be told apart, or not be written into tables and files."""
     for name in given:
-        if not name.isprintable():
+        if not isinstance(name, str):
+            raise CaromError(f"one of the {all_of} is called {name!r}; a name is a text, such as 'tip'")
+        if not writable(name):
             raise CaromError(f"one of the {all_of} is called {name!r}; names hold characters that can be printed alone")
         if given.count(name) > 1:
             raise CaromError(f"{given.count(name)} {all_of} are called '{name}'; names must differ; {cure}")
+
+
+def writable(text: str) -> bool:
+    """Can it stand in one line of a table or a file? Control characters, and those that turn text round, cannot."""
+    return not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in TURNING for c in text)
+
+
+TURNING = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
 def vector(owner: str, field: str, value: Any, size: int) -> None:

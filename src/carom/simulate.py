@@ -226,7 +226,7 @@ class _Store:
     def add(self, steps: Any, events: Any) -> None:
         steps, events = np.asarray(steps), np.asarray(events)
         if self.folder is None:
-            self.pieces.append((steps, events))
+            self.pieces.append((steps.copy(), events.copy()))  # of chunks that are kept for their few rows no longer
             return
         self.count += 1
         name = self.folder / f"chunk-{self.count:06d}.npz"

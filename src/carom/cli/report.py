@@ -23,9 +23,10 @@ def report(
 
     Example: carom report runs/ball-drop
     """
+    from ..scenario.check import placed
     from ..scenario.library import load
     from ..scenario.model import Output
-    from ..scenario.output import write
+    from ..scenario.output import check_installed, write
     from ..scenario.study import study
 
     file = folder / "scenario.toml"
@@ -34,10 +35,12 @@ def report(
     scenario = load(file)
     if not scenario.output.report:
         scenario = scenario.model_copy(update={"output": Output(samples=scenario.output.samples)})
+    check_installed(scenario)
     say = Stages(quiet)
     try:
         say("running again")
-        found = study(scenario, say, False)
+        with placed(str(file)):
+            found = study(scenario, say, False)
         if found.interrupted:
             raise KeyboardInterrupt  # the older folder holds more than this run
         write(found, folder, replace=True, say=say, partial=False)

@@ -29,14 +29,17 @@ def reproduce(
 
     Example: carom reproduce arm-repeated-impact
     """
+    from ..result.files import refuse_unwritable
     from ..scenario.library import names as shipped
 
     rows: list[dict[str, Any]] = []
     outcomes: list[int] = []
-    _keep(json, rows)  # a file that cannot be written is refused before the work
+    given = [_read(name) for name in names or shipped()]  # a mistake in the last one is said before the first one runs
+    if json is not None:
+        refuse_unwritable(json)
     try:
-        for name in names or shipped():
-            for code, more in _compared(name, quiet):
+        for scenario, where, text in given:
+            for code, more in _compared(scenario, where, text, quiet):
                 outcomes.append(code)
                 rows += more
                 _keep(json, rows)
@@ -46,20 +49,27 @@ def reproduce(
     raise typer.Exit(_verdict(rows, max(outcomes, default=0)))
 
 
-def _compared(name: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Exit code and rows of a scenario and of each of its variants, printed as they come."""
-    from ..scenario.check import placed
+def _read(name: str) -> tuple[Any, str, str]:
+    """A scenario, what to call it in messages, and its text."""
     from ..scenario.library import text_and_place
-    from ..scenario.measures import measured
-    from ..scenario.study import study
     from ..scenario.text import read
 
     text, where = text_and_place(name)
-    scenario, say = read(text, where), Stages(quiet)
-    for each in (scenario, *(scenario.variant(v) for v in scenario.variants)):
+    return read(text, where), where, text
+
+
+def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    """Exit code and rows of a scenario and of each of its variants, printed as they come."""
+    from ..scenario.check import placed
+    from ..scenario.measures import measured
+    from ..scenario.study import study
+
+    say = Stages(quiet)
+    for variant in (None, *scenario.variants):
+        each = scenario if variant is None else scenario.variant(variant)
         say(each.name)
         try:
-            with placed(where, text):
+            with placed(where, text) if variant is None else placed(f"{where}, variant '{variant}'"):
                 found = study(each.model_copy(update={"compare": []}), say, False)
         finally:
             say.close()

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import errors
 
-STILL = 1e-6  # of the largest change: what changes less does not move
+STILL = 1e-6  # of the largest change of its kind: what changes less does not move
+LEAST = 1e-9  # [rad] or [m]: nor does this
 
 
 def index_of(result: Any, field: str, name: Any) -> int:
@@ -50,8 +51,10 @@ def moving_ones(result: Any) -> list[int]:
 
 
 def _still(result: Any) -> np.ndarray:
-    moved = np.ptp(result.q, axis=0)
-    return np.asarray(moved <= STILL * np.max(moved))
+    moved, angles = np.ptp(result.q, axis=0), np.zeros(result.q.shape[1], dtype=bool)
+    angles[result.world.mechanism.topology.angles] = True
+    most = np.where(angles, np.max(moved[angles]), np.max(moved[~angles], initial=0.0))  # [rad] and [m] do not compare
+    return np.asarray(moved <= np.maximum(STILL * most, LEAST))
 
 
 def no_link_turns(result: Any) -> bool:

@@ -33,11 +33,14 @@ def _may_turn(result: Any, cut: int) -> bool:
 
 def draw(figure: Any, result: Any, times: np.ndarray, section: Any = None, x: Any = None, y: Any = None) -> None:
     """Points (x, y) of two coordinates where the velocity of `section` is zero; by default of each of the first two."""
-    first = main_ones(result)[:2]
-    ix = min(first) if x is None else index_of(result, "x", x)
-    iy = next(k for k in sorted(first) if k != ix) if y is None else index_of(result, "y", y)
-    cuts = _cuts(result) if section is None else [index_of(result, "section", section)]
-    maps = [(cut, _section(result, cut)) for cut in cuts]
+    first = sorted(main_ones(result)[:2])
+    iy = None if y is None else index_of(result, "y", y)
+    ix = next(k for k in first if k != iy) if x is None else index_of(result, "x", x)
+    iy = next(k for k in first if k != ix) if iy is None else iy
+    if section is None:
+        maps = [(cut, _turns(result, cut)) for cut in _cuts(result)]
+    else:
+        maps = [_section(result, index_of(result, "section", section))]
     if hasattr(figure, "set_size_inches"):
         figure.set_size_inches(style.WIDTH if len(maps) > 1 else 4.6, 3.4)
     for axes, (cut, points) in zip(figure.subplots(1, len(maps), squeeze=False).flat, maps, strict=True):
@@ -50,8 +53,13 @@ def _cuts(result: Any) -> list[int]:
     return [k for k in main_ones(result) if _may_turn(result, k)][:MAPS]
 
 
-def _section(result: Any, cut: int) -> Section:
-    found = poincare(result, lambda t, q, v: v[cut])
+def _turns(result: Any, cut: int) -> Section:
+    return poincare(result, lambda t, q, v: v[cut])
+
+
+def _section(result: Any, cut: int) -> tuple[int, Section]:
+    """The section that is asked for, if it is worth a map."""
+    found = _turns(result, cut)
     if len(found.t) < LEAST:
         name = result.world.mechanism.topology.labels[cut]
         times = "once" if len(found.t) else "never"
@@ -59,7 +67,7 @@ def _section(result: Any, cut: int) -> Section:
             f"section of figure 'poincare' is '{name}', whose velocity {times} passes through zero; a map needs "
             f"{LEAST} points; choose another, or run longer"
         )
-    return found
+    return cut, found
 
 
 def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) -> None:
@@ -68,7 +76,8 @@ def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) ->
     for blow, marker, fill, name in ((False, "o", "none", "turns by itself"), (True, "D", "k", "turned by an event")):
         look = {"marker": marker, "linestyle": "none", "markersize": 4.5, "color": "k", "markerfacecolor": fill}
         axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)
-    for k, shift in ((0, (6, 6)), (len(px) - 1, (6, -10))):  # the first and the last; between them the line leads
+    ends = ((0, (6, 6)), (len(px) - 1, (6, -10)))  # the first and the last are named; between them the line leads
+    for k, shift in ends if len(px) else ():
         axes.annotate(str(k + 1), (px[k], py[k]), textcoords="offset points", xytext=shift, fontsize=7.5)
     axes.set_xlabel(axis_name(result, ix))
     axes.set_ylabel(axis_name(result, iy))

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import errors
 from . import outcome
 from .flow import derivative
 from .jump import serve
@@ -57,17 +58,27 @@ def settings_of(solver: str, rtol: Any, atol: Any, until: Any, max_steps: Any, m
     """Settings from what a user gives; no limit of events is None."""
     return Settings(
         solver_of(solver),
-        _number(rtol, float),
-        _number(atol, float),
-        _number(until, float),
-        _number(max_steps, int),
-        _number(2**62 if max_events is None else max_events, int),
+        _number(rtol),
+        _number(atol),
+        _number(until),
+        _limit("max_steps", max_steps),
+        _limit("max_events", max_events),
     )
 
 
-def _number(value: Any, kind: type) -> Any:
+def _number(value: Any) -> Any:
     """NumPy's where it can be: JAX takes a tenth of a millisecond for each, which short runs feel."""
-    return value.astype(kind) if isinstance(value, jax.Array) else np.asarray(value, dtype=kind)
+    return value.astype(float) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
+
+
+def _limit(field: str, value: Any) -> Any:
+    """A count of at least one; None and infinity are no limit."""
+    if isinstance(value, jax.Array):
+        return value.astype(int)
+    if value is None or value == np.inf:
+        return np.asarray(2**62)
+    errors.number("run", field, value, least=1.0)
+    return np.asarray(int(np.ceil(min(value, 2.0**62))))
 
 
 class Carry(NamedTuple):

@@ -31,6 +31,7 @@ def compiler_options() -> dict[str, str] | None:
 
 
 _EXECUTABLES: dict[Any, Any] = {}
+MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
 
 
 def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
@@ -41,9 +42,13 @@ def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
     """
     shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
     key = (function, static, jax.tree.structure(args), shapes)
-    if key not in _EXECUTABLES:
-        _EXECUTABLES[key] = load_or_make(function, static, args, lambda name: _compiled(name, function, static, args))
-    return _EXECUTABLES[key]
+    found = _EXECUTABLES.get(key)
+    if found is None:
+        found = load_or_make(function, static, args, lambda name: _compiled(name, function, static, args))
+        _EXECUTABLES[key] = found
+        while len(_EXECUTABLES) > MOST:
+            _EXECUTABLES.pop(next(iter(_EXECUTABLES)), None)
+    return found
 
 
 def _compiled(name: str, function: Any, static: tuple[Any, ...], args: tuple[Any, ...]) -> Any:

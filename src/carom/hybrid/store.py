@@ -10,6 +10,7 @@ worlds are left to JAX's cache.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -17,6 +18,7 @@ import os
 import pickle
 import platform
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -52,14 +54,18 @@ def _made(path: Path, make: Make) -> Any:
     XLA cannot write a program that it has read from JAX's cache. So what is kept here goes by a name that JAX's cache
     never holds: it takes no program that compiles faster than the least time, which is set to forever meanwhile.
     """
-    least = jax.config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
-    try:
-        program = make(f"kept_{path.name[:12]}")
-    finally:
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
+    with _ONE_AT_A_TIME:  # what is set meanwhile is set for all threads
+        least = jax.config.jax_persistent_cache_min_compile_time_secs  # type: ignore[attr-defined]
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
+        try:
+            program = make(f"kept_{path.name[:12]}")
+        finally:
+            jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
     _write(path, program)
     return program
+
+
+_ONE_AT_A_TIME = threading.RLock()
 
 
 class Kept:
@@ -167,7 +173,8 @@ def _read(path: Path, args: tuple[Any, ...]) -> Any:
 
     try:
         payload, like = pickle.loads(path.read_bytes())
-        os.utime(path)
+        with contextlib.suppress(OSError):  # programs of somebody else, or on a disk that cannot be written
+            os.utime(path)
         into, out = jax.tree.structure((args, {})), jax.tree.structure(like)
         return serialize_executable.deserialize_and_load(payload, into, out)
     except Exception:  # missing, cut short, or written by something else: compile as if it were not there

@@ -56,11 +56,12 @@ def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
     """How long, how many impacts, the hardest, what they took, how well the ledger closes, how it ended."""
     begin, end = min(clip.begin for clip in clips), max(clip.end for clip in clips)
     stretches = f" in {len(clips)} stretches" if len(clips) > 1 else ""
-    strikes, blows = [s for s in impacts if s.blow is None], [s for s in impacts if s.blow is not None]
+    numbered = [(n, s) for n, s in enumerate(impacts, start=1) if s.blow is None]  # as the table and the viewer count
+    strikes, blows = [s for _, s in numbered], [s for s in impacts if s.blow is not None]
     out = [f"{digits(end - begin, 4).rstrip('0').rstrip('.')} s of motion{stretches}{_counted(strikes, blows)}."]
     out += [_blow(s) for s in blows]
     if strikes:
-        out.append(_hardest(clips, strikes))
+        out.append(_hardest(clips, numbered))
         out.append(_taken(strikes))
     out += _seams(clips, blows)
     out += _ledger(clips)
@@ -84,27 +85,24 @@ def _blow(s: Struck) -> str:
     )
 
 
-def _counted(impacts: Sequence[Struck], blows: Sequence[Struck] = ()) -> str:
-    if not impacts and blows:
-        return f" with {plural(len(blows), 'blow')}"
+def _counted(impacts: Sequence[Struck], blows: Sequence[Struck]) -> str:
     if not impacts:
-        return "; no contact strikes"
-    counts = Counter(s.impact.contact for s in impacts)
+        return f" with {plural(len(blows), 'blow')}" if blows else "; no contact strikes"
+    counts = Counter(s.impact.contact for s in (*blows, *impacts))
     if len(counts) == 1:
         return f" with {plural(len(impacts), 'impact')} of '{next(iter(counts))}'"
     listed = ", ".join(f"'{name}' {count}" for name, count in counts.most_common(6))
     rest = f", and {len(counts) - 6} more contacts" if len(counts) > 6 else ""
-    return f" with {plural(len(impacts), 'impact')}: {listed}{rest}"
+    return f" with {plural(len(blows) + len(impacts), 'impact')}: {listed}{rest}"
 
 
-def _hardest(clips: Sequence[Clip], impacts: Sequence[Struck]) -> str:
-    numbered = list(enumerate(impacts, start=1))
+def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> str:
     lasting = [(n, s) for n, s in numbered if s.end > s.start]
     key = (lambda pair: pair[1].impact.max_normal_force) if lasting else (lambda pair: pair[1].impact.normal_impulse)
     number, s = max(lasting or numbered, key=key)
     i, unit = s.impact, unit_of(clips[s.clip], s.impact.contact)
     push = "N" if unit == "m" else "N m"
-    which = f"The hardest, number {number}, begins" if len(impacts) > 1 else "It begins"
+    which = f"The hardest, number {number}, begins" if len(numbered) > 1 else "It begins"
     how = (
         f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)} and dents by "
         f"{quantity(i.max_indentation, unit)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -46,6 +47,15 @@ def write_text(path: Path, text: str) -> None:
         half.write_text(text, encoding="utf-8")
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Before the work is done, not after it."""
+    if path.is_dir():
+        raise FileError(f"{path} is a folder; give the name of a file")
+    if not os.access(path.parent, os.W_OK):
+        missing = errno.EACCES if path.parent.is_dir() else errno.ENOENT
+        raise FileError(sentence(path, OSError(missing, os.strerror(missing))))
+
+
 def sentence(path: Path, trouble: OSError) -> str:
     """What the system answered, and what to do."""
     why = (trouble.strerror or type(trouble).__name__).lower()
@@ -67,8 +77,8 @@ def _umask() -> int:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C inside is heard when the work is done, which is said; a second one at once."""
+def uninterrupted(words: str = "") -> Iterator[None]:
+    """Ctrl-C inside is heard when the work is done, which these words say; a second one at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -79,7 +89,8 @@ def uninterrupted() -> Iterator[None]:
         if heard:
             raise KeyboardInterrupt
         heard.append(number)
-        print("\nwriting what was computed; Ctrl-C once more stops at once, and loses it", file=sys.stderr)
+        with contextlib.suppress(RuntimeError):  # it came while something else was printed
+            print(f"\n{words}" if words else "", file=sys.stderr)
 
     signal.signal(signal.SIGINT, later)
     try:

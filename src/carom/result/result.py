@@ -150,8 +150,9 @@ class Result:
                 f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "
                 f"{self.t[-1]:g} s"
             )
-        row = np.clip(np.searchsorted(self.steps.t, times, side="right") - 1, 0, len(self.steps.t) - 1)
-        begin = jax.tree.map(lambda column: column[row], self.steps)
+        steps = self.steps if len(self.steps.t) else _standing(self.final)
+        row = np.clip(np.searchsorted(steps.t, times, side="right") - 1, 0, len(steps.t) - 1)
+        begin = jax.tree.map(lambda column: column[row], steps)
         return chunked(_dense, (), (self.settings, self.world), (begin, times))
 
     # -- events --------------------------------------------------------------------------------------------------------
@@ -276,6 +277,12 @@ def _with_end(columns: Any, end: Any) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
     return np.concatenate([columns, np.asarray(end)[None]])
+
+
+def _standing(end: Carry) -> StepRow:
+    """A run that made no step, as one of no length."""
+    row = StepRow(end.t, np.zeros(()), end.y, end.phases, end.memory)
+    return jax.tree.map(lambda x: np.asarray(x)[None], row)
 
 
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:

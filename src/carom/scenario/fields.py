@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from ..errors import writable
+
 BIGGEST = 1e30  # nothing in a robot is larger, in SI units
 
 
@@ -18,13 +20,13 @@ class Part(BaseModel):
 
 def _readable(text: str) -> str:
     """Line breaks and tabs are part of texts; other control characters would break tables and files."""
-    if not text.replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+    if not writable(text.replace("\n", "").replace("\r", "").replace("\t", "")):
         raise PydanticCustomError("unprintable", "it must hold printable characters alone")
     return text
 
 
 def _printable(word: str) -> str:
-    if not word.isprintable():
+    if not writable(word):
         raise PydanticCustomError("unprintable", "it must hold printable characters alone")
     return word
 

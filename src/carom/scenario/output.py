@@ -36,7 +36,9 @@ def write(
     folder = Folder(path, replace)
     whole = False  # are the numbers complete?
     try:
-        with uninterrupted():
+        with uninterrupted(
+            "writing what was computed; Ctrl-C once more stops at once, and loses it" if partial else ""
+        ):
             quantities = measured(study) if study.finished else []
             found = summary(study, quantities)
             _numbers(study, folder.half, found, say)
@@ -75,7 +77,7 @@ def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
 
 def check_installed(scenario: Scenario) -> None:
     """Refuse before the run what would be missed after it."""
-    drawn = scenario.output.figures != [] or scenario.output.report
+    drawn = scenario.output.figures != []
     for package in ("xarray", "h5netcdf", *(("matplotlib",) if drawn else ())):
         if find_spec(package) is None:
             raise CaromError(f"results need {package}, which is not installed; run: pip install 'carom[cli]'")

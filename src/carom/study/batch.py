@@ -232,7 +232,10 @@ def _lanes(parameters: Any) -> int:
         raise errors.CaromError(
             f"parameters of batch have first axes {sorted(map(str, sizes))}; every array must have one entry per lane"
         )
-    return int(sizes.pop())  # type: ignore[arg-type]
+    lanes = int(sizes.pop())  # type: ignore[arg-type]
+    if not lanes:
+        raise errors.CaromError("parameters of batch have no lane; give arrays with one entry per lane")
+    return lanes
 
 
 def _rows(values: Any, lanes: int) -> Any:

@@ -298,18 +298,25 @@ class Scope {
     ctx.strokeStyle = tones[line.tone];
     ctx.lineWidth = 1.6;
     ctx.lineJoin = "round";
-    for (const clip of this.run.clips) {
-      const values = line.read(clip);
-      if (!values) continue;
+    let before = null;  // where the line of the clip before ends, if a blow joins the two
+    this.run.clips.forEach((clip, c) => {
+      const values = line.read(clip), n = clip.t.length, next = this.run.clips[c + 1], from = before;
+      before = null;
+      if (!values) return;
       ctx.beginPath();
       let drawn = false, last_y = 0;
-      const n = clip.t.length;
       for (let f = 0; f < n; f++) {
         if ((f + 1 < n && clip.t[f + 1] < first) || (f > 0 && clip.t[f - 1] > last)) continue;
-        const x = this.x(this.showTime(clip.t[f]), w), y = top + tall * (1 - (clamp(values[f], p.low - 1e9 * (p.high - p.low), 1e30) - p.low) / (p.high - p.low));
-        const now = clamp(y, top - 40, top + tall + 40), hold = this.holds.get(clip.t[f]);
-        if (drawn && hold) {  // a jump in the middle of the pause
-          const middle = this.x((hold.s0 + hold.s1) / 2, w);
+        const hold = this.holds.get(clip.t[f]), middle = hold && this.x((hold.s0 + hold.s1) / 2, w);
+        const ends = hold && f === n - 1 && next && next.t[0] === clip.t[f];
+        const x = ends ? middle : this.x(this.showTime(clip.t[f]), w), y = top + tall * (1 - (clamp(values[f], p.low - 1e9 * (p.high - p.low), 1e30) - p.low) / (p.high - p.low));
+        const now = clamp(y, top - 40, top + tall + 40);
+        if (f === 0 && hold && from !== null) {
+          ctx.moveTo(middle, from);
+          drawn = true;
+          last_y = from;
+        }
+        if (drawn && hold && !ends) {  // a jump in the middle of the pause
           ctx.lineTo(middle, last_y);
           ctx.lineTo(middle, now);
         }
@@ -317,9 +324,10 @@ class Scope {
         else ctx.moveTo(x, now);
         drawn = true;
         last_y = now;
+        if (ends) before = now;
       }
       ctx.stroke();
-    }
+    });
   }
   // Blows of no duration have no force, but an impulse: stems with their own scale.
   stems(ctx, p, k, w, h) {

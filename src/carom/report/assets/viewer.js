@@ -30,7 +30,8 @@ const nextImpact = (t) => run.impacts.find((i) => i.begin > t);
 // The contact whose numbers are shown: the one that is struck, else the one that is pushed hardest.
 function shownContact(t, i) {
   const clip = run.clipAt(t), f = frameAt(clip, t);
-  if (i && i.contact >= 0 && run.clips[i.clip] === clip) return contactAt(clip.contacts[i.contact], f);
+  if (i && i.contact < 0) return null;
+  if (i && run.clips[i.clip] === clip) return contactAt(clip.contacts[i.contact], f);
   const all = clip.contacts.map((c) => contactAt(c, f));
   return all.reduce((a, b) => (a && Math.abs(a.normal) >= Math.abs(b.normal) ? a : b), null);
 }
@@ -71,14 +72,14 @@ function tell(t, i, held, share) {
     $("r-depth").textContent = c.indentation > -1e-9 || c.phase !== "open" ? quantity(c.indentation, c.contact.unit, 1e-9, 4) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
     const rate = held ? -(share < 0.5 ? i.before : i.after)[0] : c.rate;
     $("r-rate").textContent = quantity(rate, c.contact.unit + "/s", 1e-9, 4);
-  }
+  } else for (const name of ["force", "friction", "depth", "rate"]) $("r-" + name).textContent = "\u2013";
   for (const name of ["kinetic", "potential", "taken"]) $("r-" + name).textContent = quantity(valueAt(clip.energy[name], f), "J", 1e-9, 4);
   const pace = clock.pace(state.s) / state.speed;
   $("r-pace").textContent = !isFinite(pace) ? "held" : Math.abs(pace - 1) < 0.05 ? "real time" : pace > 1 ? "1\u202f:\u202f" + (pace < 10 ? Number(pace.toPrecision(2)) : grouped(Number(pace.toPrecision(2)))) : "×\u202f" + Number((1 / pace).toPrecision(2));
   const axis = $("axis");
   axis.setAttribute("aria-valuemax", run.end.toFixed(3));
-  axis.setAttribute("aria-valuenow", t.toFixed(6));
-  axis.setAttribute("aria-valuetext", t.toFixed(6) + " s, " + $("r-phase").textContent);
+  axis.setAttribute("aria-valuenow", shown.toFixed(6));
+  axis.setAttribute("aria-valuetext", shown.toFixed(6) + " s, " + $("r-phase").textContent);
   const current = document.querySelector("tr.current"), row = i && document.querySelector('[data-impact="' + i.number + '"]');
   if (current && (!row || current !== row.closest("tr"))) current.classList.remove("current");
   if (row) row.closest("tr").classList.add("current");

@@ -70,7 +70,9 @@ def vector(owner: str, field: str, value: Any, size: int) -> None:
     """Refuse anything but `size` finite numbers."""
     shape = _shape(value)
     if shape != str((size,)):
-        raise CaromError(f"{field} of {owner} has shape {shape}; it must be {size} numbers, shape ({size},)")
+        raise CaromError(
+            f"{field} of {owner} has shape {shape}; it must be {size} number{'s' * (size != 1)}, shape ({size},)"
+        )
     try:
         array = known(value)
     except (TypeError, ValueError):

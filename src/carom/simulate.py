@@ -74,6 +74,8 @@ def simulate(
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
     """
+    if not isinstance(world, World):
+        raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")
     q = world.mechanism.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
     still = np.zeros(world.mechanism.topology.links)
     v = world.mechanism.coordinates(
@@ -114,13 +116,7 @@ def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
         automaton.check(world.mechanism)
     h = np.asarray(min(1e-3, 0.01 * until))
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
-    for automaton, depths in zip(world.automata, overlaps, strict=True):
-        for name, depth in depths.items():
-            if not float(depth) <= TOUCHING:
-                raise errors.CaromError(
-                    f"contact '{name}' starts {float(depth):g} {automaton.unit(name)} inside its surface; a run starts "
-                    "outside; raise the site, or move the surface"
-                )
+    _refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     if any(float(depth) > -NEAR for depths in overlaps for depth in depths.values()):
         _refuse_start(world, q, v)
@@ -132,6 +128,22 @@ def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
                 "number; check the parameters and the initial state"
             )
     return carry
+
+
+def check_start(world: World, q: Any, v: Any) -> None:
+    """Refuse a state from which no run can start, without compiling one."""
+    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
+    _refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
+
+
+def _refuse_overlaps(world: World, overlaps: Any) -> None:
+    for automaton, depths in zip(world.automata, overlaps, strict=True):
+        for name, depth in depths.items():
+            if not float(depth) <= TOUCHING:
+                raise errors.CaromError(
+                    f"contact '{name}' starts {float(depth):g} {automaton.unit(name)} inside its surface; a run starts "
+                    "outside; move one of them, or turn the surface's normal to its free side"
+                )
 
 
 def _refuse_start(world: World, q: Any, v: Any) -> None:

@@ -65,14 +65,14 @@ def nothing_compiles(monkeypatch: pytest.MonkeyPatch, unchecked: None) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"height": -1e-6}, r"contact 'floor' starts 1e-06 m inside its surface; a run starts outside; raise the site"),
+        ({"height": -1e-6}, r"contact 'floor' starts 1e-06 m inside its surface; a run starts outside; move one of them"),
         ({"until": -1.0}, r"until of run is -1; it must be greater than 0"),
         ({"until": 0.0}, r"until of run is 0; it must be greater than 0"),
         ({"until": np.nan}, r"until of run is nan; it must be a finite number"),
         ({"rtol": 1e-15}, r"rtol of run is 1e-15; float64 carries 16 digits; it must be at least 1e-14"),
         ({"rtol": 0.0}, r"rtol of run is 0; it must be greater than 0"),
         ({"atol": -1e-9}, r"atol of run is -1e-09; it must be greater than 0"),
-        ({"rates": [0.0, 0.0]}, r"has shape \(2,\); it must be 1 numbers, shape \(1,\)"),
+        ({"rates": [0.0, 0.0]}, r"has shape \(2,\); it must be 1 number, shape \(1,\)"),
         ({"rates": [np.inf]}, r"is \[inf\]; every entry must be a finite number"),
         ({"solver": "tsit"}, r"there is no solver 'tsit'; known: 'tsit5'.*did you mean 'tsit5'\?"),
     ],

@@ -24,7 +24,7 @@ def laws(
 
     Example: carom laws gonthier
     """
-    found = _chosen(name, kind)
+    found = _chosen(None if name is None else catalogue.spelled(name), kind)
     if json:
         as_json([{"kind": k, **_record(card)} for k, cards in found.items() for card in cards])
         return

@@ -45,7 +45,7 @@ def restitution(
     if figure is not None:
         check_target(figure)
     if law is not None:
-        _one(catalogue.find(law, "normal"), asked, speed, mass, json)
+        _one(catalogue.find(catalogue.spelled(law), "normal"), asked, speed, mass, json)
     else:
         _every(SHOWN if asked is None else (asked,), speed, mass, json)
     if figure is not None:

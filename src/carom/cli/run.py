@@ -33,7 +33,7 @@ def run(
 
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
     """
-    from ..scenario.change import changed, parsed_change
+    from ..scenario.change import changed, parsed_change, told
     from ..scenario.check import check_names, placed
     from ..scenario.library import text_and_place
     from ..scenario.output import check_installed, write
@@ -45,7 +45,7 @@ def run(
     if variant is not None:
         scenario = scenario.variant(variant)
     if changes:
-        scenario = changed(scenario, dict(parsed_change(each) for each in changes))
+        scenario = told(changed(scenario, dict(parsed_change(each) for each in changes)), changes)
     if numbers_only:
         output = scenario.output.model_copy(update={"figures": [], "report": False})
         scenario = scenario.model_copy(update={"output": output})

@@ -65,7 +65,7 @@ def _difference(q: Mapping[str, Any]) -> str:
         return ""
     if not q["expected"]:
         return f"{q['difference']:+.1e}"
-    return f"{100.0 * q['difference'] / abs(q['expected']):+.2g} %"
+    return f"{100.0 * q['difference'] / q['expected']:+.2g} %"
 
 
 def _verdict(q: Mapping[str, Any], notes: list[str]) -> str:

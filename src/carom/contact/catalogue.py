@@ -109,6 +109,12 @@ def laws(kind: Any = None) -> dict[str, Entry]:
     return {entry.card.name: entry for entries in chosen for entry in entries}
 
 
+def spelled(name: str) -> str:
+    """A law's name however it is written: LuGre, hunt_crossley; what is no law is left as it is."""
+    letters = name.lower().replace("-", "").replace("_", "")
+    return next((known for known in laws() if known.replace("-", "") == letters), name)
+
+
 def find(name: Any, kind: Any = None) -> Entry:
     """The entry of that name; a name that is not there is refused with the nearest one."""
     known = laws(kind)

@@ -13,6 +13,8 @@ from . import style
 
 SAMPLES = 401
 
+COLUMNS = 3  # of the legend: names of phases are long
+
 
 def lacks(result: Any) -> str | None:
     if lasting(result):
@@ -55,7 +57,7 @@ def draw(figure: Any, result: Any, times: np.ndarray, number: int = 1) -> None:
     lower.set_xlabel(f"time since touch [{unit}]")
     figure.suptitle(f"impact {number}: '{impact.contact}' touches at {impact.t_start:.6g} s", fontsize=9.0)
     bands = [style.library().patches.Patch(facecolor=c, edgecolor="0.4", label=p) for p, c in shades.items()]
-    figure.legend(handles=bands, loc="outside lower left", ncols=len(bands))
+    figure.legend(handles=bands, loc="outside lower left", ncols=min(len(bands), COLUMNS))
 
 
 def _instants(result: Any, impact: Any) -> np.ndarray:

@@ -98,12 +98,13 @@ class World(eqx.Module):
 
 
 def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) -> tuple[AbstractAutomaton, ...]:
-    items = (given,) if isinstance(given, AbstractAutomaton) else tuple(given)
+    items = tuple(given) if isinstance(given, list | tuple) else (given,)
     for item in items:
         if not isinstance(item, AbstractAutomaton):
-            raise errors.CaromError(
-                f"{field} of World holds a {type(item).__name__}; it must hold contacts or controllers"
-            )
+            kind, rule = type(item).__name__, "it must hold contacts or controllers"
+            if kind == "RigidContact":
+                rule = "rigid contacts act together; wrap it: carom.RigidContacts(...)"
+            raise errors.CaromError(f"{field} of World holds a {kind}; {rule}")
     return items
 
 

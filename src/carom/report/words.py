@@ -104,7 +104,7 @@ def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> s
     push = "N" if unit == "m" else "N m"
     which = f"The hardest, number {number}, begins" if len(numbered) > 1 else "It begins"
     how = (
-        f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)} and dents by "
+        f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)}, goes in by up to "
         f"{quantity(i.max_indentation, unit)}"
         if lasting
         else f"is over at once, with an impulse of {quantity(i.normal_impulse, push + ' s')}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .result import Event, Result
 
 SAMPLES = 401  # instants looked at within an impact for its largest force
+ROUNDING = 1e-9  # of the largest indentation
 TOGETHER = 500  # impacts looked at in one go; their samples take some 10 MB
 
 
@@ -185,13 +186,18 @@ def _impacts(result: Result, i: int, contact: Contact, spans: list[_Span]) -> li
             t_end=span.release.t,
             **_velocities(before, after, k),
             max_indentation=_refined_peak(depth[k]),
-            residual_indentation=max(float(after.depth[k]), 0.0),
+            residual_indentation=_left(float(after.depth[k]), float(np.max(depth[k]))),
             max_normal_force=_peak_with_bends(inner[k], push[k], np.array(span.bends), at_bends[k]),
             normal_impulse=step * float(np.sum(push[k])),
             tangential_impulse=step * float(np.sum(drag[k])),
         )
         out.append(impact)
     return out
+
+
+def _left(depth: float, most: float) -> float:
+    """What is left of the indentation at the release; rounding is none."""
+    return depth if depth > ROUNDING * most else 0.0
 
 
 def _refined_peak(values: np.ndarray) -> float:

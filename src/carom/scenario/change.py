@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import name_in
@@ -19,6 +20,23 @@ def changed(scenario: Scenario, changes: dict[str, Any]) -> Scenario:
     for path, value in changes.items():
         _put(data, _split(path), value)
     return checked(data, "the changed scenario")
+
+
+def told(scenario: Scenario, changes: Sequence[str]) -> Scenario:
+    """A copy that says, in its title and beside the numbers of its source, what was changed ('path=value')."""
+    physics = [shortened(each, 80) for each in changes if each.split(".")[0].split("=")[0].strip() not in WORDS]
+    if not physics:
+        return scenario
+    words = f"changed: {', '.join(physics)}"
+    known = {
+        name: q if q.expected is None else q.model_copy(update={"note": f"{q.note}; {words}" if q.note else words})
+        for name, q in scenario.quantities.items()
+    }
+    title = f"{scenario.title or scenario.name} ({words})"
+    return scenario.model_copy(update={"title": title, "quantities": known})
+
+
+WORDS = ("name", "title", "about", "source", "output", "quantities")  # changing these does not change the motion
 
 
 def variant(scenario: Scenario, name: str) -> Scenario:

@@ -10,6 +10,7 @@ from typing import Any
 from ..capture import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
+from ..simulate import check_start
 from .build import at, contacts_of, controls_of, mechanism_of, state_of, world_of
 from .library import text_and_place
 from .measures import MEASURES, nearest
@@ -79,7 +80,7 @@ def _one(s: Scenario) -> str:
     for automaton in world.automata:
         with at(f"'{automaton.name}'"):
             automaton.check(world.mechanism)
-    state_of(s, world.mechanism)
+    check_start(world, *state_of(s, world.mechanism))
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)

@@ -13,7 +13,7 @@ from ..capture import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
-from ..hybrid.outcome import RUNNING
+from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
 from ..report import Blow
 from ..result.drawing import Carried, Clip
@@ -105,6 +105,7 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
     if scenario.capture is not None:
         return _capture(scenario, progress)
     world = world_of(scenario)
+    state_of(scenario, world.mechanism)  # which says what is wrong by the names of the file
     return Study(scenario, (Clip(_run(scenario, world, start_of(scenario), progress)),))
 
 
@@ -115,6 +116,8 @@ def _run(scenario: model.Scenario, world: World, start: dict[str, Any], progress
             return result
         if int(result.final.outcome) == RUNNING:
             raise KeyboardInterrupt  # there is nothing to keep
+        if int(result.final.outcome) == NOT_FINITE:
+            raise CaromError("the accelerations at the start are not finite; is a mass, an inertia or a length zero?")
         raise CaromError(f"it ended before its first step: {result.outcome}")
 
 

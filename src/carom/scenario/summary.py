@@ -182,5 +182,5 @@ def energy_csv(study: Study) -> str:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
-        return "" if math.isnan(value) else repr(value)
+        return repr(value) if math.isfinite(value) else ""  # as null in summary.json
     return value

@@ -103,8 +103,15 @@ def _sentence(found: Sequence[ErrorDetails], data: dict[str, Any], where: str, t
     path = _path(first["loc"], data)
     line = line_of(text, path)
     at = f"{where}, line {line}" if line else where
-    more = f" ({len(found) - 1} more)" if len({_path(e["loc"], data) for e in found}) > 1 else ""
-    return f"{at}: {_rule(first, path, data)}{more}"
+    return f"{at}: {_rule(first, path, data)}{_others(ranked, path, data)}"
+
+
+def _others(ranked: Sequence[ErrorDetails], path: Path, data: Any) -> str:
+    """Which other fields are wrong. Tables on the way are not: they are what another member of a union would say."""
+    paths = dict.fromkeys(_path(e["loc"], data) for e in ranked)
+    others = [dotted(p) for p in paths if p != path[: len(p)]]
+    listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+    return f" (also wrong: {listed})" if others else ""
 
 
 def _path(loc: Iterable[str | int], data: Any) -> Path:
@@ -131,7 +138,17 @@ def _tags() -> set[str]:
     from ..contact import catalogue
     from . import drive, parts
 
-    words = {"float", "int", "str", "bool", "none", "constrained-str", "literal"} | set(catalogue.laws())
+    words = {
+        "float",
+        "int",
+        "str",
+        "bool",
+        "none",
+        "constrained-str",
+        "constrained-float",
+        "constrained-int",
+        "literal",
+    } | set(catalogue.laws())
     for module in (drive, parts):
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, BaseModel):
@@ -150,12 +167,12 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
     if kind == "extra_forbidden":
         return _unknown(path, data)
     if kind == "missing":
-        return f"{name} is missing; {_meaning(path)}"
+        return f"{name} is missing; {_meaning(path, data)}"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _tag_sentence(mistake, name)
     if kind == "literal_error":
         return f"{name} is {given}; it must be one of {mistake['ctx']['expected']}"
-    meaning = _meaning(path)
+    meaning = _meaning(path, data)
     rule = _RULES.get(kind) or _LIMITS.get(kind, "").format(**mistake.get("ctx", {})) or _as_said(mistake)
     return f"{name} is {given}; {rule}; {meaning}" if meaning else f"{name} is {given}; {rule}"
 
@@ -219,10 +236,13 @@ def _known_keys(path: Path, data: Any) -> list[str]:
     return list(model.model_fields) if model else []
 
 
-def _meaning(path: Path) -> str:
+def _meaning(path: Path, data: Any) -> str:
+    """What a field means in the table that stands there; a parameter of one law is not that of another."""
     from .schema import meaning_at
 
-    return meaning_at(path)
+    model = _model_at(path[:-1], data)
+    field = model.model_fields.get(str(path[-1])) if model and path else None
+    return meaning_at(path) if field is None else field.description or ""
 
 
 def dotted(path: Path) -> str:

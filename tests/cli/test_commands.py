@@ -381,6 +381,30 @@ def test_ctrl_c_while_reproducing_keeps_what_was_compared(run, monkeypatch, tmp_
     assert "r.json cannot be written: no such file or directory; make its folder first" in said
 
 
+def test_a_wrong_name_costs_no_older_comparison(run, tmp_path):
+    kept = tmp_path / "r.json"
+    kept.write_text("[1]")
+    assert "did you mean 'ball-drop'?" in refused(run("reproduce", "corner", "bal-drop", "--json", kept))
+    assert kept.read_text() == "[1]"
+    assert "is a folder; give the name of a file" in refused(run("reproduce", "corner", "--json", tmp_path))
+
+
+def test_what_was_changed_is_told(run, tmp_path):
+    change = "contacts.floor.impact.restitution=0.25"
+    code, out, _ = run("run", "ball-drop", "--set", change, "--numbers-only", "--out", tmp_path / "out")
+    assert code == 0 and "differs (1)" in out and f"(1) changed: {change}" in out and "DIFFERS" not in out
+    written = load(tmp_path / "out" / "scenario.toml")
+    assert written.title == f"A ball bounces to rest (changed: {change})"
+    run("run", "ball-drop", "--set", "output.samples=100", "--numbers-only", "--out", tmp_path / "same")
+    assert load(tmp_path / "same" / "scenario.toml").title == "A ball bounces to rest"
+
+
+def test_a_start_inside_a_surface_is_found_by_check(run, tmp_path):
+    file = tmp_path / "inside.toml"
+    file.write_text(text_of("ball-drop").replace("base = [0.0, 1.1]", "base = [0.0, 0.05]"))
+    assert "contact 'floor' starts 0.05 m inside its surface; a run starts outside" in refused(run("check", file))
+
+
 def test_a_mistake_of_an_object_is_said_with_file_and_line(run, tmp_path):
     file = tmp_path / "light.toml"
     file.write_text(text_of("ball-drop").replace("mass = 1.0", "mass = -1.0"))

@@ -133,6 +133,12 @@ def test_help_has_an_example(run, command):
     assert code == 0 and f"Example: carom {command}" in out
 
 
+def test_laws_are_found_however_they_are_written(run):
+    for name in ("LuGre", "hunt_crossley", "HuntCrossley"):
+        code, out, _ = run("laws", name)
+        assert code == 0 and name.lower()[:4] in out
+
+
 def test_help_lists_the_commands(run):
     code, out, _ = run("--help")
     assert code == 0 and all(command in out for command in COMMANDS)

@@ -1,5 +1,6 @@
 """Where everything is drawn, which instants are shown, and what is written."""
 
+import dataclasses
 import json
 import os
 import re
@@ -246,3 +247,13 @@ def test_a_report_is_written_whole_or_not_at_all(bounce, tmp_path, monkeypatch):
     with pytest.raises(carom.errors.CaromError, match="cannot be written: no space left"):
         write_report(path, bounce, title="Other")
     assert path.read_text() == before and os.listdir(tmp_path) == ["report.html"]
+
+
+def test_words_count_impacts_as_the_table_does(bounce):
+    clips = [Clip(bounce, t0=-float(bounce.t[-1])), Clip(bounce)]
+    capture = dataclasses.replace(bounce.impacts[0], contact="hand takes ball", t_start=0.0, t_end=0.0)
+    impacts = sampling.struck(clips, [sampling.Blow(capture, (0.0, 0.0), (0.0, 1.0))])
+    hardest = max((s for s in impacts if s.blow is None), key=lambda s: s.impact.max_normal_force)
+    said = " ".join(story(clips, impacts))
+    assert f"with {len(impacts)} impacts: " in said and "hand takes ball: they met at" in said
+    assert f"The hardest, number {impacts.index(hardest) + 1}, begins" in said

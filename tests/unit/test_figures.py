@@ -114,6 +114,11 @@ def test_poincare_points_are_blows_and_turning_points():
         run.plot.poincare(section="x")
 
 
+def test_a_coordinate_is_not_drawn_over_itself():
+    (axes,) = rigid_run().plot.poincare(section="y", y="x").axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("y [m]", "x [m]")
+
+
 REFUSED = [
     (rigid_run, "modes", "figure 'modes' cannot be drawn: all links of this world are rigid"),
     (rigid_run, "torques", "figure 'torques' cannot be drawn: this world has no controller"),

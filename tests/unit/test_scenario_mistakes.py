@@ -93,6 +93,11 @@ MISTAKES = {
     "deep": ("gravity = 9.81", f"gravity = {'[' * 40}{']' * 40}", "tables nested more than 20 deep"),
     "very deep": ("gravity = 9.81", f"gravity = {'[' * 5000}{']' * 5000}", "cannot be read"),
     "many digits": ("gravity = 9.81", f"gravity = {'9' * 5000}", "cannot be read"),
+    "a parameter of this law, not of another": (
+        'friction = { law = "smooth-coulomb", mu = 0.2, speed = 0.02 }',
+        'friction = { law = "lugre", mu = 0.2 }',
+        "friction.static is missing; static coefficient mu_s, >= mu (also wrong: contacts.tip.friction.speed, ",
+    ),
     "zero byte": ("gravity = 9.81", "gravity = 9.81 # \x00", "contains zero bytes"),
     "a title that cannot be printed": (
         'title = "',

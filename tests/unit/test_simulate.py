@@ -65,7 +65,10 @@ def nothing_compiles(monkeypatch: pytest.MonkeyPatch, unchecked: None) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"height": -1e-6}, r"contact 'floor' starts 1e-06 m inside its surface; a run starts outside; move one of them"),
+        (
+            {"height": -1e-6},
+            r"contact 'floor' starts 1e-06 m inside its surface; a run starts outside; move one of them",
+        ),
         ({"until": -1.0}, r"until of run is -1; it must be greater than 0"),
         ({"until": 0.0}, r"until of run is 0; it must be greater than 0"),
         ({"until": np.nan}, r"until of run is nan; it must be a finite number"),
@@ -425,3 +428,22 @@ def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
     turns = [e.t for e in result.events if e.exit == "end of posture 1"]
     assert len(blows) >= 2
     assert turns == blows
+
+
+def test_limits_may_be_infinite_and_must_be_counts(unchecked) -> None:
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    world, start = carom.World(ball), {"angles": [0.0], "until": 0.1}
+    assert carom.simulate(world, **start, max_steps=float("inf"), max_events=np.inf).finished
+    with pytest.raises(carom.CaromError, match="max_events of run is 0; it must be at least 1"):
+        carom.simulate(world, **start, max_events=0)
+    with pytest.raises(carom.CaromError, match="max_steps of run is nan; it must be a finite number"):
+        carom.simulate(world, **start, max_steps=np.nan)
+    with pytest.raises(carom.CaromError, match=r"simulate got a Mechanism; it must be a carom\.World"):
+        carom.simulate(ball, **start)  # type: ignore[arg-type]
+
+
+def test_a_run_without_a_step_has_its_start() -> None:
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    run = carom.simulate(carom.World(ball), [0.0], base=(0.0, 0.2), until=0.1, max_steps=1, throw=False)
+    assert len(run.steps.t) == 0 and run.at([]).q.shape == (0, 3)
+    np.testing.assert_array_equal(run.at(0.0).q, [[0.0, 0.2, 0.0]])

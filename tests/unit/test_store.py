@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import jax
 import jax.numpy as jnp
 import pytest
 
@@ -53,6 +54,16 @@ def test_code_of_users_is_not_kept(monkeypatch):
     assert name(ball(law=Mine(1e5)), monkeypatch) is None
     wave = carom.Graph(lambda x: 0.1 * jnp.sin(x))
     assert name(ball(floor=wave), monkeypatch) is None
+
+
+def test_programs_that_may_only_be_read_are_read(tmp_path, monkeypatch):
+    def refuses(*_):
+        raise PermissionError
+
+    compiled = jax.jit(lambda x: x + 1.0).lower(1.0).compile()
+    store._write(tmp_path / "program", compiled)
+    monkeypatch.setattr(store.os, "utime", refuses)
+    assert float(store._read(tmp_path / "program", (1.0,))(1.0)) == 2.0
 
 
 def test_switched_off(monkeypatch):

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from ..errors import CaromError
+from .speech import BAD_INPUT
+
 
 def check(
     names: Annotated[list[str], typer.Argument(help="Scenario files, or names of shipped ones.")],
@@ -19,7 +22,15 @@ def check(
     """
     from ..scenario.check import check_file
 
-    for name in names:
-        words = check_file(name)
+    wrong = False
+    for name in names:  # all of them, whatever the first one holds
+        try:
+            words = check_file(name)
+        except CaromError as refusal:
+            wrong = True
+            typer.echo(f"carom: {refusal}", err=True)
+            continue
         if not quiet:
             typer.echo(f"{name}: fine: {words}")
+    if wrong:
+        raise typer.Exit(BAD_INPUT)

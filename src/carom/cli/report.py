@@ -48,4 +48,5 @@ def report(
         say.close()
     typer.echo(str(folder / "report.html"))
     if not found.finished:
+        typer.echo(f"carom: {found.outcome}", err=True)
         raise typer.Exit(ENDED_EARLY)

@@ -101,7 +101,12 @@ def _verdict(rows: list[dict[str, Any]], code: int) -> int:
     agree = sum(r["agrees"] for r in known)
     stated = sum(not r["agrees"] and bool(r["note"]) and not r["missing"] for r in known)
     wrong = len(known) - agree - stated
-    typer.echo(f"{len(known)} numbers: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one")
+    if not known:
+        typer.echo("nothing to compare: no number is expected; give quantities an expected value")
+        return code
+    typer.echo(
+        f"{len(known)} number{'s' * (len(known) != 1)}: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one"
+    )
     return code or (DIFFERS if wrong else 0)
 
 

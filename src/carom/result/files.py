@@ -115,8 +115,8 @@ class Folder:
 
     def _refuse(self) -> None:
         """What is there already is left alone, unless it may go."""
-        if not os.path.lexists(self.path):
-            return
+        if not os.path.lexists(self.path) or (self.path.is_dir() and not any(self.path.iterdir())):
+            return  # an empty folder may be filled
         if not self.replace:
             raise FileError(
                 f"{self.path} exists already; nothing was written; choose another folder with --out, or give --replace"

@@ -12,17 +12,14 @@ from ..study import Study
 from .kind import Measure
 
 SAME_SPEED = 0.01  # share by which regular impacts may differ
+ADDED = ("duration", "restitution", "kinetic_energy_before", "kinetic_energy_after", "kinetic_energy_lost")
+NUMBERS = (*(f.name for f in dataclasses.fields(Impact) if f.type == "float"), *ADDED)  # of an impact
 
 
 def _impact(study: Study, p: dict[str, str]) -> float:
     chosen = _nth(study, int(p["number"]))
-    names = [f.name for f in dataclasses.fields(Impact)]
-    names += ["duration", "restitution", "kinetic_energy_before", "kinetic_energy_after", "kinetic_energy_lost"]
-    name_in("field of an impact", p["field"], tuple(names))
     if p["field"] == "kinetic_energy_lost":
         return chosen.kinetic_energy_before - chosen.kinetic_energy_after
-    if p["field"].startswith("kinetic_energy_by_link") or p["field"] == "contact":
-        raise CaromError(f"'{p['field']}' is no single number; ask for kinetic_energy_before.LINK")
     return float(getattr(chosen, p["field"]))
 
 
@@ -91,7 +88,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "impact.N.FIELD",
         "a column of impacts.csv for impact N",
-        r"impact\.(?P<number>\d{1,6})\.(?P<field>\w+)",
+        rf"impact\.(?P<number>\d{{1,6}})\.(?P<field>{'|'.join(NUMBERS)})",
         _impact,
     ),
 )

@@ -389,6 +389,20 @@ def test_a_wrong_name_costs_no_older_comparison(run, tmp_path):
     assert "is a folder; give the name of a file" in refused(run("reproduce", "corner", "--json", tmp_path))
 
 
+def test_check_looks_at_all_files(run, tmp_path):
+    file = tmp_path / "peak.toml"
+    file.write_text(text_of("ball-drop").replace("impact.1.t_start", "impact.1.peak_force"))
+    code, out, err = run("check", file, "corner", tmp_path / "none.toml")
+    assert code == 2 and out.startswith("corner: fine: 1 link, ")
+    assert "there is no measure 'impact.1.peak_force'" in err and "there is no file" in err and err.count("\n") == 2
+
+
+def test_an_empty_folder_may_be_filled(run, tmp_path):
+    few = ("--numbers-only", "--set", "run.until=0.1", "--quiet")
+    assert run("run", "ball-drop", *few, "--out", tmp_path)[:2] == (0, f"{tmp_path}\n")
+    assert {p.name for p in tmp_path.iterdir()} == NUMBERS
+
+
 def test_what_was_changed_is_told(run, tmp_path):
     change = "contacts.floor.impact.restitution=0.25"
     code, out, _ = run("run", "ball-drop", "--set", change, "--numbers-only", "--out", tmp_path / "out")

@@ -104,9 +104,8 @@ def _verdict(rows: list[dict[str, Any]], code: int) -> int:
     if not known:
         typer.echo("nothing to compare: no number is expected; give quantities an expected value")
         return code
-    typer.echo(
-        f"{len(known)} number{'s' * (len(known) != 1)}: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one"
-    )
+    total = f"{len(known)} number{'s' * (len(known) != 1)}"
+    typer.echo(f"{total}: {agree} agree, {stated} differ for a stated reason, {wrong} differ without one")
     return code or (DIFFERS if wrong else 0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import jax
 
-MOST = 4e9  # [byte] of one worker
+MOST = 8e9  # [byte] of one worker
 
 
 def pytest_runtest_logfinish() -> None:

@@ -80,7 +80,9 @@ def _one(s: Scenario) -> str:
     for automaton in world.automata:
         with at(f"'{automaton.name}'"):
             automaton.check(world.mechanism)
-    check_start(world, *state_of(s, world.mechanism))
+    q, v = state_of(s, world.mechanism)
+    with at("start"):
+        check_start(world, q, v)
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)

@@ -355,12 +355,28 @@ main()
     assert {p.name for p in folder.iterdir()} == NUMBERS and [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-def test_ctrl_c_during_the_import_is_a_sentence(tmp_path):
+DROPPED = """
+import signal
+class Library:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)  # what is raised here, Python drops
+Library()
+"""
+
+
+@pytest.mark.parametrize("package", ["raise KeyboardInterrupt", DROPPED], ids=["raised", "dropped"])
+def test_ctrl_c_during_the_import_is_a_sentence(tmp_path, package):
     # The package that the script imports is one that is interrupted at once.
     (tmp_path / "carom").mkdir()
-    (tmp_path / "carom" / "__init__.py").write_text("raise KeyboardInterrupt")
+    (tmp_path / "carom" / "__init__.py").write_text(package)
     source = Path(carom.__file__).parent.parent
-    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(source)!r}]; from carom_command import main; main()"
+    code = f"""
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job would ignore
+sys.path[:0] = [{str(tmp_path)!r}, {str(source)!r}]
+from carom_command import main
+main()
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "carom: interrupted; nothing was written\n"

@@ -45,8 +45,9 @@ def draw(figure: Any, result: Any, times: np.ndarray, section: Any = None, x: An
         figure.set_size_inches(style.WIDTH if len(maps) > 1 else 4.6, 3.4)
     for axes, (cut, points) in zip(figure.subplots(1, len(maps), squeeze=False).flat, maps, strict=True):
         _map(axes, result, cut, points, ix, iy)
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    marks = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes]
+    known = {name: handle for each in marks for handle, name in each}
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=len(known))
 
 
 def _cuts(result: Any) -> list[int]:
@@ -75,7 +76,8 @@ def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) ->
     axes.plot(px, py, color="0.7", linewidth=0.5, zorder=0.5)
     for blow, marker, fill, name in ((False, "o", "none", "turns by itself"), (True, "D", "k", "turned by an event")):
         look = {"marker": marker, "linestyle": "none", "markersize": 4.5, "color": "k", "markerfacecolor": fill}
-        axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)
+        if np.any(points.jumped == blow):
+            axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)
     ends = ((0, (6, 6)), (len(px) - 1, (6, -10)))  # the first and the last are named; between them the line leads
     for k, shift in ends if len(px) else ():
         axes.annotate(str(k + 1), (px[k], py[k]), textcoords="offset points", xytext=shift, fontsize=7.5)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors
 from ...mechanism.recipe import Recipe
+from . import tridiagonal
 from .curve import BENT, AbstractCurve, settled
 
 SAMPLES = 4  # per segment, among which the search for a foot begins
@@ -110,11 +111,7 @@ def _checked(points: Any, closed: bool) -> Any:
     least = 3 if closed else 2
     shape = np.shape(points) if not isinstance(points, list | tuple) else None
     if shape is None:
-        for i, point in enumerate(points):
-            errors.vector("Spline", f"points[{i}]", point, 2)
-        if len(points) > 0:
-            lib = _library(points)
-            points = lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in p]) for p in points])
+        points = _stacked(points)
         shape = (len(points), 2)
     if len(shape) != 2 or shape[1] != 2:
         raise errors.CaromError(f"points of Spline has shape {shape}; it must be a list of points (x, y), shape (n, 2)")
@@ -129,6 +126,23 @@ def _checked(points: Any, closed: bool) -> Any:
         raise errors.CaromError("points of Spline holds a number that is not finite; check how they were computed")
     _refuse_coinciding(given, closed)
     return given
+
+
+def _stacked(points: Any) -> Any:
+    """A list of points as one array; the first that is no pair of numbers is refused by its place."""
+    if _library(points) is np and len(points) > 0:
+        try:  # at once, which is quick: long lists are right as a rule
+            together = np.asarray(points, dtype=float)
+            if together.ndim == 2 and together.shape[1] == 2 and np.all(np.isfinite(together)):
+                return together
+        except (TypeError, ValueError):
+            pass
+    for i, point in enumerate(points):
+        errors.vector("Spline", f"points[{i}]", point, 2)
+    if len(points) == 0:
+        return points
+    lib = _library(points)
+    return lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in p]) for p in points])
 
 
 def _refuse_coinciding(points: np.ndarray, closed: bool) -> None:
@@ -168,22 +182,18 @@ def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Any) -> A
     inverse = 1.0 / chords
     pull = 3.0 * steps * (inverse**2)[:, None]
     if closed:
-        eye = np.eye(len(steps))
         left = lib.roll(inverse, 1)
-        matrix = lib.diag(2.0 * (inverse + left))
-        matrix = matrix + inverse[:, None] * np.roll(eye, 1, axis=1) + left[:, None] * np.roll(eye, -1, axis=1)
-        found = lib.linalg.solve(matrix, pull + lib.roll(pull, 1, axis=0))
+        right = pull + lib.roll(pull, 1, axis=0)
+        found = tridiagonal.solve_periodic(lib, left, 2.0 * (inverse + left), inverse, right)
         return lib.concatenate([found, found[:1]])
-    none = np.zeros(1)
-    matrix = lib.diag(2.0 * (lib.concatenate([inverse, none]) + lib.concatenate([none, inverse])))
-    matrix = matrix + lib.diag(inverse, 1) + lib.diag(inverse, -1)
-    right = lib.concatenate([pull, none[:, None] * pull[:1]]) + lib.concatenate([none[:, None] * pull[:1], pull])
-    if tangents is not None:
-        count = len(steps) + 1
-        end = np.arange(count)[:, None] % (count - 1) == 0
-        matrix = lib.where(end, np.eye(count), matrix)
+    none, nothing = np.zeros(1), np.zeros((1, 2))
+    before, after = lib.concatenate([none, inverse]), lib.concatenate([inverse, none])
+    middle, right = 2.0 * (before + after), lib.concatenate([pull, nothing]) + lib.concatenate([nothing, pull])
+    if tangents is not None:  # the slopes at the ends are given
+        inner = (np.arange(len(steps) + 1) % len(steps)) != 0
+        before, middle, after = inner * before, lib.where(inner, middle, 1.0), inner * after
         right = lib.concatenate([tangents[:1], right[1:-1], tangents[1:]])
-    return lib.linalg.solve(matrix, right)
+    return tridiagonal.solve(lib, before, middle, after, right)
 
 
 def _cubics(lib: Any, start: Any, step: Any, leave: Any, arrive: Any) -> Any:

@@ -9,3 +9,4 @@ from .plane import Plane as Plane
 from .plane import Wall as Wall
 from .spline import Spline as Spline
 from .surface import AbstractSurface as AbstractSurface
+from .surface import Bound as Bound

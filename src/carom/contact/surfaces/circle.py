@@ -8,7 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
-from .surface import AbstractSurface, direction
+from .surface import AbstractSurface, Bound, direction, still
 
 
 class Circle(AbstractSurface):
@@ -37,3 +37,6 @@ class Circle(AbstractSurface):
 
     def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         return self.locate(x, y, t)[1]
+
+    def bound(self) -> Bound:
+        return still(self.radius)

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
 from .surface import AbstractSurface
@@ -81,7 +82,7 @@ def refuse_unless_finite(owner: str, field: str, values: Any, where: str) -> Non
     """Refuse values or derivatives that are not finite; traced ones have no value to check."""
     for value, word in zip(values, ("its value", "its first derivative", "its second derivative"), strict=False):
         number = errors.known(value)
-        if number is not None and not jnp.all(jnp.isfinite(number)):
+        if number is not None and not np.all(np.isfinite(number)):
             raise errors.CaromError(
                 f"{field} of {owner}: {word} is {float(number):g} at {where}; it must be finite and smooth wherever "
                 "the robot can be; give `probe=` a place inside its domain, or mend the function"
@@ -99,6 +100,6 @@ def numbers(owner: str, parameters: Any) -> tuple[Any, ...]:
             known = errors.known(value)
         except (TypeError, ValueError):
             raise errors.CaromError(f"parameters[{i}] of {owner} is {value!r}; it must be a number or array") from None
-        if known is not None and not jnp.all(jnp.isfinite(known)):
+        if known is not None and not np.all(np.isfinite(known)):
             raise errors.CaromError(f"parameters[{i}] of {owner} is {value!r}; it must be finite")
     return tuple(jnp.asarray(value, dtype=float) for value in parameters)

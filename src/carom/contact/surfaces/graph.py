@@ -8,9 +8,13 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
+from .surface import Bound, bend_of, given_bend, still
+
+SEEN = 10.0  # [m] how far from the probe curvature is looked at
 
 
 class Graph(AbstractCurve):
@@ -20,6 +24,7 @@ class Graph(AbstractCurve):
     - `parameters`: further arguments of it, if they are to be changed without compiling again, or differentiated:
       `Graph(lambda x, a, k: a * jnp.sin(k * x), parameters=(0.1, 3.0))`
     - `probe` [m]: an x within its domain, where it is tried out
+    - `bend` [m]: its smallest radius of curvature; if left out, what is found within 10 m of `probe`
 
     The gap is the distance to the nearest point, a true one within the graph's radius of curvature; its sign is right
     everywhere. A tip that is blunter than a valley has no unique foot there: make its radius smaller than the valley's.
@@ -27,14 +32,19 @@ class Graph(AbstractCurve):
 
     height: Callable[..., Any] = eqx.field(static=True)
     parameters: tuple[Any, ...]
+    probe: Any
+    bend: Any
     below: bool = eqx.field(static=True)
 
-    def __init__(self, height: Any, parameters: Any = (), below: bool = False, probe: Any = 0.0) -> None:
+    def __init__(
+        self, height: Any, parameters: Any = (), below: bool = False, probe: Any = 0.0, bend: Any = None
+    ) -> None:
         refuse_function("Graph", "height", height, "lambda x: 0.1 * jnp.sin(x)")
         errors.number("Graph", "probe", probe)
         self.height, self.below = height, below
         self.parameters = numbers("Graph", parameters)
-        at = jnp.asarray(probe, dtype=float)
+        at = self.probe = jnp.asarray(probe, dtype=float)
+        self.bend = given_bend("Graph", bend)
         where = "probe" if errors.known(probe) is None else f"x = {float(probe):g}"
         probed("Graph", "height", height, (at, *self.parameters), 1, where)
         refuse_unless_finite("Graph", "height", self._shape(at), where)
@@ -71,3 +81,12 @@ class Graph(AbstractCurve):
         f0, f1, _ = self._shape(s)
         size = (-1.0 if self.below else 1.0) * jnp.sqrt(1.0 + f1 * f1)
         return s, f0, -f1 / size, 1.0 / size
+
+    def bound(self) -> Bound:
+        if self.bend is not None:
+            return still(self.bend)
+        # Close to the probe and far from it, in steps that no regular terrain shares.
+        far = np.concatenate([np.geomspace(1e-4, SEEN, 200), np.linspace(0.0, SEEN, 800)])
+        _, slope, second = jax.vmap(self._shape)(self.probe + jnp.asarray(np.concatenate([-far, far])))
+        one = jnp.ones_like(slope)
+        return still(bend_of((one, slope), (0.0 * one, second)))

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
-from .surface import NOWHERE
+from .surface import NOWHERE, Bound, bend_of, given_bend, still
 
 FLAT = 1e-6  # [m] a gradient smaller than this times the second derivatives counts as zero
 LOST = 1e-20  # a gradient without a direction
@@ -24,6 +25,7 @@ class Implicit(AbstractCurve):
       the gap is a distance [m] all the same. A billiard table: `Implicit(lambda x, y: 1 - (x / 2) ** 2 - y**2)`
     - `parameters`: further arguments of it, if they are to be changed without compiling again, or differentiated
     - `probe`: a point (x, y) [m], the origin by default, from which the curve is looked for when the surface is made
+    - `bend` [m]: its smallest radius of curvature; if left out, what is found where feet of points around `probe` lie
 
     The gap is the distance to the nearest point, a true one within the curve's radius of curvature. Farther away the
     search walks downhill to a nearby foot, not always the nearest; the sign of the gap is right everywhere.
@@ -31,12 +33,15 @@ class Implicit(AbstractCurve):
 
     function: Callable[..., Any] = eqx.field(static=True)
     parameters: tuple[Any, ...]
+    probe: tuple[Any, Any]
+    bend: Any
 
-    def __init__(self, function: Any, parameters: Any = (), probe: Any = (0.0, 0.0)) -> None:
+    def __init__(self, function: Any, parameters: Any = (), probe: Any = (0.0, 0.0), bend: Any = None) -> None:
         refuse_function("Implicit", "function", function, "lambda x, y: y - x**2")
         errors.vector("Implicit", "probe", probe, 2)
         self.function, self.parameters = function, numbers("Implicit", parameters)
-        x, y = (jnp.asarray(c, dtype=float) for c in probe)
+        x, y = self.probe = jnp.asarray(probe[0], dtype=float), jnp.asarray(probe[1], dtype=float)
+        self.bend = given_bend("Implicit", bend)
         known = errors.known(probe)
         where = "probe" if known is None else f"({known[0]:g}, {known[1]:g})"
         value = probed("Implicit", "function", function, (x, y, *self.parameters), 1, where)
@@ -45,7 +50,7 @@ class Implicit(AbstractCurve):
 
     def _refuse_degenerate(self, x: Any, y: Any, where: str) -> None:
         """Walk from the probe to the curve; refuse if there is none, or none with a slope across it."""
-        x, y = jax.lax.fori_loop(0, 100, lambda _, at: self._search(at, *at), (x, y))
+        x, y = self._walked(x, y, 100)
         jet = self._jet(x, y)
         found = errors.known((x, y, jet.a, jnp.hypot(jet.x, jet.y), jet.bending))
         if found is None:
@@ -61,6 +66,11 @@ class Implicit(AbstractCurve):
                 f"function of Implicit has gradient zero at ({x:.4g}, {y:.4g}), where it is itself zero; there is no "
                 "normal there; take a function that changes sign across the curve with a slope"
             )
+
+    def _walked(self, x: Any, y: Any, steps: int) -> tuple[Any, Any]:
+        """Downhill to the curve."""
+        x, y = jax.lax.fori_loop(0, steps, lambda _, at: self._search(at, *at), (x, y))
+        return x, y
 
     def _jet(self, x: Any, y: Any) -> _Jet:
         one, zero = jnp.ones_like(x), jnp.zeros_like(x)
@@ -106,6 +116,19 @@ class Implicit(AbstractCurve):
             jnp.where(wrong, ux, nx),
             jnp.where(wrong, uy, ny),
         )
+
+    def bound(self) -> Bound:
+        if self.bend is not None:
+            return still(self.bend)
+        reach, turn = np.meshgrid(np.geomspace(0.01, 10.0, 12), np.arange(16) * 2.4)
+        x, y = (self.probe[0] + (reach * np.cos(turn)).ravel(), self.probe[1] + (reach * np.sin(turn)).ravel())
+        jet = jax.vmap(lambda x, y: self._jet(*self._walked(x, y, 40)))(x, y)
+        on = jnp.abs(jet.a) <= 1e-6 * (jet.size + jet.bending)  # the others did not find the curve
+        # The curve runs along (a_y, -a_x), and with a step along it the gradient turns by its Hessian.
+        tx, ty = jet.y / jet.size, -jet.x / jet.size
+        turning = (jet.xx * tx * tx + 2.0 * jet.xy * tx * ty + jet.yy * ty * ty) / jet.size
+        turning = jnp.where(on, turning, 0.0)
+        return still(bend_of((tx, ty), (jet.x / jet.size * turning, jet.y / jet.size * turning)))
 
 
 class _Jet(NamedTuple):

@@ -8,10 +8,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
 from .curve import numbers, probed, refuse_function
-from .surface import AbstractSurface
+from .surface import AbstractSurface, Bound
 
 
 class Moving(AbstractSurface):
@@ -21,7 +22,9 @@ class Moving(AbstractSurface):
     - `turning` [rad/s]: uniform rotation about the point `about` (x, y) [m], which moves with the surface
     - `amplitude` (x, y) [m], `frequency` [Hz], `phase` [rad]: the displacement amplitude sin(2 pi frequency t + phase)
     - `motion`: instead of these, any function of t [s] (and of `parameters`), smooth and written with jax.numpy, that
-      gives the displacement x, y [m] and the angle [rad] about `about`
+      gives the displacement x, y [m] and the angle [rad] about `about`. What a function does between two instants
+      cannot be seen, so it comes with `frequency` [Hz], the highest that is in it (0 if it moves uniformly), and if
+      possible with `travel` [m], how far it ever moves the surface from its place
 
     At t = 0 and phase 0 the surface is where it was given. A point s of it goes to about + R(angle) (s - about) +
     displacement. The work that it does on the mechanism is part of the energy ledger.
@@ -30,6 +33,8 @@ class Moving(AbstractSurface):
     surface: AbstractSurface
     about: tuple[Any, Any]
     parameters: tuple[Any, ...]
+    frequency: Any  # [Hz] of a motion given as a function, else None
+    travel: Any  # [m] of a motion given as a function, where it is known
     motion: Callable[..., Any] = eqx.field(static=True)
 
     def __init__(
@@ -43,6 +48,7 @@ class Moving(AbstractSurface):
         phase: Any = None,
         motion: Any = None,
         parameters: Any = (),
+        travel: Any = None,
     ) -> None:
         if not isinstance(surface, AbstractSurface):
             raise errors.CaromError(
@@ -59,22 +65,20 @@ class Moving(AbstractSurface):
             "phase": phase,
         }
         given = [name for name, value in ready.items() if value is not None]
+        self.frequency = self.travel = None
         if motion is None:
             self.motion, self.parameters = _ready, _ready_numbers(given, **ready)
-            if parameters != ():
-                raise errors.CaromError("parameters were given to Moving without a motion to use them; leave them out")
+            if len(parameters) > 0 or travel is not None:
+                word = "parameters were" if travel is None else "travel was"
+                raise errors.CaromError(f"{word} given to Moving without a motion to use them; leave them out")
             return
-        if given:
+        own = [name for name in given if name != "frequency"]
+        if own:
             raise errors.CaromError(
-                f"Moving got a motion and also {', '.join(given)}; one says how it moves; put all into the motion"
+                f"Moving got a motion and also {', '.join(own)}; one says how it moves; put all into the motion"
             )
-        refuse_function("Moving", "motion", motion, "lambda t: (0.0, 0.01 * jnp.sin(60 * t), 0.0)")
-        self.motion, self.parameters = motion, numbers("Moving", parameters)
-        zero = jnp.asarray(0.0)
-        placed = probed("Moving", "motion", motion, (zero, *self.parameters), 3, "t = 0")
-        known = errors.known(placed)
-        if known is not None and not jnp.all(jnp.isfinite(known)):
-            raise errors.CaromError(f"motion of Moving is {known.tolist()} at t = 0; every entry must be finite")
+        self.motion, self.parameters = _own_motion(motion, parameters)
+        self.frequency, self.travel = _own_bounds(frequency, travel)
 
     def _motion(self, t: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
         """Displacement and angle, and their rates."""
@@ -116,10 +120,62 @@ class Moving(AbstractSurface):
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.place(px, py, t)
 
+    def bound(self) -> Bound:
+        """Of this motion and of what it carries: frequencies add, as in a product of two sines."""
+        inner, own = self.surface.bound(), self._ready_bound() if is_ready(self) else self._own_bound()
+        added = [a + b for a, b in zip(inner[:-1], own[:-1], strict=True)]
+        return Bound(*jax.lax.stop_gradient(tuple(jnp.asarray(x, dtype=float) for x in (*added, inner.bend))))
+
+    def _ready_bound(self) -> Bound:
+        vx, vy, turning, ax, ay, frequency, _ = self.parameters
+        steady, amplitude, rate = jnp.hypot(vx, vy), jnp.hypot(ax, ay), 2.0 * jnp.pi * frequency
+        return Bound(steady + rate * amplitude, 2.0 * amplitude, steady, jnp.abs(turning), rate)
+
+    def _own_bound(self) -> Bound:
+        """A motion without frequencies above f that stays within A is not faster than 2 pi f A (Bernstein)."""
+        rate = 2.0 * jnp.pi * self.frequency
+        turning = jnp.inf if self._turns() else 0.0
+        if self.travel is None:
+            return Bound(jnp.inf, jnp.inf, jnp.inf, turning, rate)
+        return Bound(rate * self.travel, 2.0 * self.travel, 0.0, turning, rate)
+
+    def _turns(self) -> bool:
+        """Does the angle of a motion given as a function depend on time?"""
+        program = jax.make_jaxpr(lambda t: self.motion(t, *self.parameters))(0.0).jaxpr
+        touched = set(program.invars)
+        for line in program.eqns:
+            if any(not hasattr(x, "val") and x in touched for x in line.invars):
+                touched.update(line.outvars)
+        angle = program.outvars[2]
+        return not hasattr(angle, "val") and angle in touched
+
 
 def is_ready(surface: Moving) -> bool:
     """Does it move uniformly and harmonically, by numbers alone?"""
     return surface.motion is _ready
+
+
+def _own_motion(motion: Any, parameters: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A motion given as a function, tried out at t = 0, and its parameters."""
+    refuse_function("Moving", "motion", motion, "lambda t: (0.0, 0.01 * jnp.sin(60 * t), 0.0)")
+    known = numbers("Moving", parameters)
+    placed = errors.known(probed("Moving", "motion", motion, (jnp.asarray(0.0), *known), 3, "t = 0"))
+    if placed is not None and not np.all(np.isfinite(placed)):
+        raise errors.CaromError(f"motion of Moving is {placed.tolist()} at t = 0; every entry must be finite")
+    return motion, known
+
+
+def _own_bounds(frequency: Any, travel: Any) -> tuple[Any, Any]:
+    if frequency is None:
+        raise errors.CaromError(
+            "motion of Moving is a function; how quickly it changes cannot be read from it; give frequency= [Hz], the "
+            "highest frequency in it (0 if it moves uniformly)"
+        )
+    errors.number("Moving", "frequency", frequency, least=0.0)
+    if travel is not None:
+        errors.number("Moving", "travel", travel, least=0.0)
+        travel = jnp.asarray(travel, dtype=float)
+    return jnp.asarray(frequency, dtype=float), travel
 
 
 def _ready(t: Any, vx: Any, vy: Any, turning: Any, ax: Any, ay: Any, frequency: Any, phase: Any) -> tuple[Any, ...]:

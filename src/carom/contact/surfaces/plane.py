@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from .surface import AbstractSurface
+from .surface import AbstractSurface, Bound, still
 
 
 class Plane(AbstractSurface):
@@ -48,6 +48,9 @@ class Plane(AbstractSurface):
 
     def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         return self.unit
+
+    def bound(self) -> Bound:
+        return still(jnp.inf)
 
 
 def _inclined(slope: Any) -> tuple[Any, Any]:

@@ -13,8 +13,10 @@ from ... import errors
 from ...mechanism.recipe import Recipe
 from . import tridiagonal
 from .curve import BENT, AbstractCurve, settled
+from .surface import Bound, bend_of, still
 
 SAMPLES = 4  # per segment, among which the search for a foot begins
+LOOKS = 8  # per segment, at its curvature
 
 
 class Spline(AbstractCurve):
@@ -99,6 +101,13 @@ class Spline(AbstractCurve):
         px, dx, _, py, dy, _ = self._shape(u, chosen[0])
         size = jnp.sqrt(dx * dx + dy * dy)
         return px, py, -dy / size, dx / size
+
+    def bound(self) -> Bound:
+        """Curvature is looked at in so many places of every piece."""
+        count = self.pieces.shape[0]
+        u = jnp.asarray(np.arange(LOOKS * count + 1) / LOOKS)
+        _, dx, bx, _, dy, by = jax.vmap(lambda u: self._shape(u, self._piece(u)))(u)
+        return still(bend_of((dx, dy), (bx, by)))
 
 
 def _library(*values: Any) -> Any:

@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+
+from ... import errors
 
 # Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
 # centre, and nothing changes at distances above 1e-20 m.
 NOWHERE = 1e-60
+UNKNOWN_BEND = 0.01  # [m] radius of curvature that is assumed of a surface which does not say
+
+
+class Bound(NamedTuple):
+    """How fast and how sharply a surface can change: upper bounds, over all time and, for `bend`, over all places.
+
+    The motion is a steady one and one that oscillates: `speed` is that of both together. Turning comes on top: a point
+    at a distance r from the centre of the rotation moves by up to `turning` r faster.
+    """
+
+    speed: Any = 0.0  # [m/s] of the translation
+    swing: Any = 0.0  # [m] between any two places of the part that oscillates; infinite if not known
+    steady: Any = 0.0  # [m/s] of the part that does not oscillate
+    turning: Any = 0.0  # [rad/s]
+    rate: Any = 0.0  # [rad/s] highest angular frequency; 0 of uniform motion
+    bend: Any = UNKNOWN_BEND  # [m] smallest radius of curvature; infinite of a plane
+
+
+def bend_of(first: Any, second: Any) -> Any:
+    """Smallest radius of curvature [m] of a curve, from its derivatives (x, y) at many places; infinite if straight.
+
+    Places where a derivative is not finite are outside the curve's domain, and left out.
+    """
+    (dx, dy), (bx, by) = first, second
+    size = jnp.sqrt(dx * dx + dy * dy + NOWHERE)
+    curvature = jnp.abs(dx * by - dy * bx) / size**3
+    sharpest = jnp.max(jnp.where(jnp.isfinite(curvature), curvature, 0.0))
+    straight = sharpest <= 0.0
+    return jnp.where(straight, jnp.inf, 1.0 / jnp.where(straight, 1.0, sharpest))
 
 
 class AbstractSurface(eqx.Module):
@@ -40,9 +72,27 @@ class AbstractSurface(eqx.Module):
         """Is its motion prescribed, so that it can do work? Whoever has a `drift` of its own does."""
         return type(self).drift is not AbstractSurface.drift
 
+    def bound(self) -> Bound:
+        """How fast and how sharply it can change; a surface of one's own should say, or small steps are taken."""
+        unknown = (jnp.inf,) * 5
+        return Bound(*unknown) if self.moves else Bound()
+
     def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         """The point in the frame of the surface's material; the world's frame for a surface at rest."""
         return x, y
+
+
+def given_bend(owner: str, bend: Any) -> Any:
+    """A radius of curvature as it was given, or None."""
+    if bend is None:
+        return None
+    errors.number(owner, "bend", bend, above=0.0)
+    return jnp.asarray(bend, dtype=float)
+
+
+def still(bend: Any) -> Bound:
+    """Of a surface at rest; steps are chosen by it, and steps are constants for derivatives."""
+    return Bound(bend=jax.lax.stop_gradient(jnp.asarray(bend, dtype=float)))
 
 
 def direction(dx: Any, dy: Any) -> tuple[Any, tuple[Any, Any]]:

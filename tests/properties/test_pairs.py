@@ -69,7 +69,11 @@ SURFACES: dict[str, Callable[[float], AbstractSurface]] = {
         carom.Graph(waves, parameters=(s,), below=True), velocity=(s * 0.3, -0.1), turning=s * 0.15, about=(s, 0.2)
     ),
     "carried belt": lambda s: carom.Moving(
-        carom.Moving(carom.Plane(height=0.3), velocity=(s * 2.0, 0.0)), motion=swing, parameters=(s,), about=(s, 0.0)
+        carom.Moving(carom.Plane(height=0.3), velocity=(s * 2.0, 0.0)),
+        motion=swing,
+        parameters=(s,),
+        about=(s, 0.0),
+        frequency=1.0,
     ),
 }
 

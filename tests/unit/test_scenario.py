@@ -157,7 +157,7 @@ CODE = {
         "a surface of type Graph is made of functions",
     ),
     "a motion of one's own": (
-        lambda: world_with(surface=carom.Moving(FLOOR_BELOW, motion=sway, parameters=(0.1,))),
+        lambda: world_with(surface=carom.Moving(FLOOR_BELOW, motion=sway, parameters=(0.1,), frequency=1.0)),
         "a Moving surface with a motion of its own is code",
     ),
     "other numbers": (

@@ -198,7 +198,8 @@ def test_a_turning_wall_turns_about_its_point():
 def test_a_motion_given_as_a_function_is_the_ready_made_one():
     floor = carom.Plane(point=(0.0, 0.1), slope=0.2)
     ready = carom.Moving(floor, velocity=(0.3, -0.2), turning=0.7, about=(0.4, 0.1))
-    own = carom.Moving(floor, motion=lambda t, w: (0.3 * t, -0.2 * t, w * t), parameters=(0.7,), about=(0.4, 0.1))
+    turn = lambda t, w: (0.3 * t, -0.2 * t, w * t)  # noqa: E731
+    own = carom.Moving(floor, motion=turn, parameters=(0.7,), about=(0.4, 0.1), frequency=0.0)
     for what in ("gap", "normal", "drift", "place"):
         a, b = (np.asarray(getattr(s, what)(0.5, 0.9, 1.3)) for s in (ready, own))
         np.testing.assert_allclose(a, b, atol=1e-14)
@@ -253,8 +254,8 @@ FLOOR = carom.Plane(height=0.0)
         (lambda: carom.Moving(FLOOR, amplitude=(0, 0.1), frequency=0.0), "frequency of Moving is 0"),
         (lambda: carom.Moving(FLOOR, velocity=(1, 0), motion=lambda t: (t, t, t)), "a motion and also velocity"),
         (lambda: carom.Moving(FLOOR, velocity=(1, 0), parameters=(1.0,)), "without a motion to use them"),
-        (lambda: carom.Moving(FLOOR, motion=lambda t: (t, t)), "it must give 3 single numbers"),
-        (lambda: carom.Moving(FLOOR, motion=lambda t: (1 / t, t, t)), "every entry must be finite"),
+        (lambda: carom.Moving(FLOOR, motion=lambda t: (t, t), frequency=0), "it must give 3 single numbers"),
+        (lambda: carom.Moving(FLOOR, motion=lambda t: (1 / t, t, t), frequency=0), "every entry must be finite"),
         (lambda: carom.Moving(FLOOR, turning=1.0, about=(1, 2, 3)), "about of Moving has shape"),
     ],
 )

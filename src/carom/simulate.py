@@ -16,7 +16,7 @@ import numpy as np
 
 from . import errors
 from .hybrid import outcome
-from .hybrid.locate import guard_values
+from .hybrid.locate import conditions_of
 from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, merge, split
@@ -158,7 +158,8 @@ def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry,
     """The carry at the start, overlaps of the contacts by automaton, and values of the guards."""
     c = start(world, q, v, h, ledger)
     scene = scene_of(world, c.t, c.y, c.phases)
-    return c, [a.overlaps(scene) for a in world.automata], guard_values(world, c.t, c.y, c.phases, c.memory)
+    values = tuple(jnp.asarray(k.value, dtype=float) for k in conditions_of(world, c.t, c.y, c.phases, c.memory))
+    return c, [a.overlaps(scene) for a in world.automata], values
 
 
 def _drive(

@@ -10,18 +10,19 @@ import jax
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.reaction import NO_PULL, STILL, Row, dot
+from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, level, rising, turning, unless
+from ..hybrid.reaction import STILL, Row, dot
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
-from .friction.dry import LEFT, MODES, RIGHT, SLOW, STICKING, mode_of, sense
+from .friction.dry import MODES, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, JointLimit, Touching, pair_of
 from .rows import rows_of
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
-AT_SURFACE = 1e-12  # [m], and [m] per m/s of approach: nearer than the engine can tell from touching
+SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 
 
 class Contact(AbstractAutomaton):
@@ -88,7 +89,12 @@ class Contact(AbstractAutomaton):
 
     @property
     def memory(self) -> tuple[str, ...]:
-        return self.normal.memory
+        # Sliding slower, and friction weaker, than this were none when the mode was last decided.
+        return (*self.normal.memory, *(("least sliding", "least friction") if self._dry else ()))
+
+    def _lawful(self, memory: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The part of the memory that is the normal law's."""
+        return memory[:-2] if self._dry else memory
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -130,7 +136,7 @@ class Contact(AbstractAutomaton):
         k = self.touching(scene)
 
         def closed() -> tuple[Any, Any, tuple[Any, ...]]:
-            push = self.normal.force(self._law(own.phase), own.memory, k.indentation, k.rate)
+            push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
             drag, rates = self._drag(own, push, k.sliding)
             return push, drag, tuple(jnp.asarray(r, dtype=float) for r in rates)
 
@@ -188,86 +194,127 @@ class Contact(AbstractAutomaton):
 
     def refuses(self, scene: Scene) -> str | None:
         k = self.touching(scene)
-        closed = bool(self._closed(k))
+        closed = bool(self._closed(scene, k))
         return self.normal.refuses(k.rate) if closed else None
 
-    def _closed(self, k: Touching) -> Any:
-        """At the surface and not leaving it: closed from the start, as a guard that starts at zero does not fire."""
-        return (k.indentation >= -AT_SURFACE * (1.0 + jnp.abs(k.rate))) & (k.rate >= 0.0)
+    def _closed(self, scene: Scene, k: Touching) -> Any:
+        """At the surface and not leaving it: closed from the start."""
+        return (k.indentation >= -2.0 * self._noise(scene)) & (k.rate >= 0.0)
+
+    def _noise(self, scene: Scene) -> Any:
+        """What rounding does to the indentation."""
+        return ROUNDING * self.pair.size(scene)
 
     def start(self, scene: Scene) -> Own:
         k = self.touching(scene)
-        closed = self._closed(k)
-        memory = self.normal.touch(jnp.where(closed, k.rate, 1.0))
+        closed = self._closed(scene, k)
+        memory = (*self.normal.touch(jnp.where(closed, k.rate, 1.0)), *((jnp.asarray(0.0),) * 2 if self._dry else ()))
         phase = jnp.where(closed, self._phase(0, mode_of(k.sliding)), OPEN)
         states = (jnp.zeros_like(k.indentation),) * len(self.states)
         return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
 
     def settle(self, scene: Scene, own: Own) -> Own:
+        return self._again(scene, own, jnp.asarray(True))
+
+    def jolted(self, scene: Scene, own: Own) -> Own:
+        """Another automaton's blow may have set sliding what stuck, or turned what slid."""
+        return self._again(scene, own, jnp.asarray(False))
+
+    def _again(self, scene: Scene, own: Own, stopped: Any) -> Own:
         if self._dry is None:
             return own
-        mode = self._mode_after(scene, own, self._law(own.phase), own.memory, jnp.asarray(False))
-        return own._replace(phase=jnp.where(own.phase == OPEN, OPEN, self._phase(self._law(own.phase), mode)))
+        law = self._law(own.phase)
+        stuck = stopped & (self._mode(own.phase) == STICKING)
+        mode, least = self._mode_after(scene, own, law, self._lawful(own.memory), stuck)
+        phase = jnp.where(own.phase == OPEN, OPEN, self._phase(law, mode))
+        return own._replace(phase=phase, memory=(*own.memory[:-2], *least))
 
-    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
+    def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         k = self.touching(scene)
-        is_open, law = own.phase == OPEN, self._law(own.phase)
-        surface = self.normal.surface(own.memory, self.pair.place(scene, k))
-        inner = self.normal.guard(law, own.memory, k.indentation, k.rate)
-        release = self.normal.release(law, own.memory, k.indentation)
+        is_open, law, memory = own.phase == OPEN, self._law(own.phase), self._lawful(own.memory)
+        noise = jax.lax.stop_gradient(self._noise(scene))
+        surface = self.normal.surface(memory, self.pair.place(scene, k))
+        inner = self.normal.guard(law, memory, k.indentation, k.rate)
+        release = self.normal.release(law, memory, k.indentation)
+        exits = [rising(g) if not isinstance(g, Condition) else g for g in inner]
+        closed = (*exits, rising(release, rounding=noise), *self._friction_guards(scene, own, k))
         return (
-            jnp.where(is_open, k.indentation - surface, NEVER),
-            *(jnp.where(is_open, NEVER, g) for g in (*inner, release, *self._friction_guards(scene, own, k))),
+            unless(~is_open, rising(k.indentation - surface, rounding=noise)),
+            *(unless(is_open, c) for c in closed),
         )
 
-    def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Any, ...]:
-        """Slip to either side, when the limit is used up or another automaton's blow set it sliding; stop."""
+    def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
+        """Touch-down, seen inside a step."""
+        k, is_open = self.touching(scene), own.phase == OPEN
+        surface = self.normal.surface(self._lawful(own.memory), self.pair.place(scene, k))
+        value = jnp.where(is_open, k.indentation - surface, NEVER)
+        sweep = 0.0 if scene.fastest is None else jnp.where(is_open, self.pair.pace(scene, scene.fastest), 0.0)
+        swing, beat = self.pair.swing(scene)
+        swing = jnp.where(is_open, swing, 0.0)
+        return (Watch(value, sweep, swing, beat, self.pair.bend), *(None,) * (len(self.exits) - 1))
+
+    def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
+        """Slip to either side, when the limit is used up; stop."""
         dry = self._dry
         if dry is None:
             return ()
         mode = self._mode(own.phase)
+        sticks = mode == STICKING
         zero = jnp.zeros_like(k.indentation)
         held = jax.lax.cond(self.holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
-        most = dry.limit * self.normal.force(self._law(own.phase), own.memory, k.indentation, k.rate)
-        jolt = jnp.maximum(2.0 * dry.stops_at, 1e3 * SLOW)
-        slips = [jnp.maximum(-way * held - most - NO_PULL, way * k.sliding - jolt) for way in (1.0, -1.0)]
-        stop = dry.stops_at - sense(mode) * k.sliding
-        return (*(jnp.where(mode == STICKING, g, NEVER) for g in slips), jnp.where(mode == STICKING, NEVER, stop))
+        push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
+        most = dry.limit * push
+        noise = ROUNDING * (jnp.abs(held) + jnp.abs(most) + jnp.abs(push)) + own.memory[-1]
+        slips = [unless(~sticks, level(-way * held - most - 2.0 * noise)) for way in (1.0, -1.0)]
+        # Within a band of speeds (Karnopp) sliding has stopped; without one, when it comes to zero.
+        deep = jnp.where(dry.stops_at > 0.0, jnp.inf, 2.0 * own.memory[-2])
+        return (*slips, unless(sticks, turning(dry.stops_at - sense(mode) * k.sliding, deep)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        k = self.touching(scene)
+        k, old = self.touching(scene), self._lawful(own.memory)
         inside = 1 + len(self.normal.exits)
         touch, inner, release, rubbed = fired[0], fired[1:inside], fired[inside], fired[inside + 1 :]
-        law, memory = self.normal.jump(inner, self._law(own.phase), own.memory, k.indentation)
-        met, first = self.normal.meet(k.rate, own.memory, self.pair.place(scene, k))
+        law, memory = self.normal.jump(inner, self._law(own.phase), old, k.indentation)
+        met, first = self.normal.meet(k.rate, old, self.pair.place(scene, k))
         law = jnp.where(touch, met, law)
         memory = tuple(jnp.where(touch, f, m) for f, m in zip(first, memory, strict=True))
-        phase = self._phase(law, self._rubbed(scene, own, law, memory, touch, rubbed) if self._dry else 0)
         states = tuple(jnp.where(touch, 0.0, z) for z in own.states)
-        return Landing(jnp.where(release, OPEN, phase), memory, states)
+        if self._dry is None:
+            return Landing(jnp.where(release, OPEN, self._phase(law, 0)), memory, states)
+        mode, least = self._rubbed(scene, own, law, memory, touch, rubbed)
+        return Landing(jnp.where(release, OPEN, self._phase(law, mode)), (*memory, *least), states)
 
-    def _rubbed(self, scene: Scene, own: Own, law: Any, memory: Any, touch: Any, rubbed: Any) -> Any:
-        """Mode of dry friction after an event."""
+    def _rubbed(self, scene: Scene, own: Own, law: Any, memory: Any, touch: Any, rubbed: Any) -> tuple[Any, Any]:
+        """Mode of dry friction after an event, with what counted as none."""
         right, left, stop = rubbed
-        settled = self._mode_after(scene, own, law, memory, stop)
-        mode = jnp.where(right, RIGHT, jnp.where(left, LEFT, self._mode(own.phase)))
-        return jnp.where(touch | stop, settled, mode)
+        mode, least = self._mode_after(scene, own, law, memory, (right | left | stop) & ~touch)
+        ours = touch | right | left | stop
+        least = tuple(jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
+        return jnp.where(ours, mode, self._mode(own.phase)), least
 
-    def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> Any:
+    def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
         """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
 
         At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later:
-        a normal force larger by `ahead` asks for ahead w_tn/w_tt less.
+        a normal force larger by `ahead` asks for ahead w_tn/w_tt less. Also returns what counts as no sliding (rounding
+        of the speed, or what is left of it where it has stopped) and as no friction (rounding of the holding force).
         """
         dry = self._dry
         assert dry is not None
         r = rows_of(self.pair, scene)
         k = r.touch
-        sticking = Own(self._phase(law, STICKING), memory, own.states)
+        sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)
         (held,), ((w_tt,),) = scene.reactions(self, sticking)
-        w_tn = dot(r.tangential, scene.motion(scene.v).solve(r.normal))
+        motion = scene.motion(scene.v)
+        w_tn = dot(r.tangential, motion.solve(r.normal))
         push = self.normal.force(law, memory, k.indentation, k.rate)
-        ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e-12
+        terms = sum(jnp.abs(x * a) for x, a in zip(r.tangential, motion.free, strict=True)) + jnp.abs(r.tangential_drift)
+        least = ROUNDING * terms / w_tt + 1e-300
+        ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e3 * least
         held = held - ahead * w_tn / w_tt
         driven = jnp.where(jnp.abs(held) <= dry.limit * (push + ahead), STICKING, mode_of(-held))
-        return jnp.where(stopped | (jnp.abs(k.sliding) < SLOW), driven, mode_of(k.sliding))
+        speed = jnp.abs(k.sliding)
+        noise = ROUNDING * sum(jnp.abs(x * v) for x, v in zip(r.tangential, scene.v, strict=True)) + 1e-300
+        still = stopped | (speed <= noise)
+        slow = jnp.where(still, jnp.maximum(speed, noise), noise)
+        return jnp.where(still, driven, mode_of(k.sliding)), jax.lax.stop_gradient((slow, least))

@@ -4,7 +4,7 @@ An automaton has a phase (one of a few words), a memory (a few numbers that only
 numbers that flow) and channels of the energy ledger. It says
 
     force   what it does while it flows: efforts on the mechanism, rates of its states, powers of its channels
-    guard   one number per exit; an event is its crossing from negative to non-negative
+    guard   one condition per exit; an event is the instant at which it becomes true (condition.py)
     jump    the new phase and memory and, for impulsive laws, the new velocity
 
 docs/events.md states the rule as mathematics.
@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import equinox as eqx
 
 from ..mechanism import Mechanism
+from .condition import NEVER as NEVER
+from .condition import Watch
 from .reaction import Row
 from .scene import Load, Scene
-
-NEVER = -1.0  # a guard of an exit that the present phase does not have
 
 
 class Flow(NamedTuple):
@@ -150,13 +150,25 @@ class AbstractAutomaton(eqx.Module):
         """A second look at the beginning, when the phases of all automata are known."""
         return own
 
+    def jolted(self, scene: Scene, own: Own) -> Own:
+        """A second look after another automaton's blow changed the velocities: what stuck may slide now."""
+        return own
+
     @abc.abstractmethod
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Add efforts to the load; return rates and powers."""
 
     @abc.abstractmethod
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        """One scalar per exit."""
+        """One condition per exit; a plain number is an `edge`: true when it has risen from negative to non-negative."""
+
+    def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
+        """Of every exit that depends on time and coordinates alone: what is needed to see it inside a step."""
+        return (None,) * len(self.exits)
+
+    def instants(self, own: Own) -> Sequence[Any]:
+        """Times [s] at which something of its own happens; a step ends at each exactly. Past ones do not matter."""
+        return ()
 
     @abc.abstractmethod
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:

@@ -1,156 +1,149 @@
-"""Events: guards of the product, and where within a step the first of them crosses zero.
+"""Events: which conditions of the product hold, and where within a step the first of them became true.
 
-The rule (docs/events.md): a guard fires at the first instant at which it is non-negative after having been *armed*,
-that is, clearly negative since the last jump of its automaton.
+The rule (docs/events.md): between two instants, one at which no condition holds and one at which some do, the step is
+tried again with other lengths until both are one width of time apart. A guard's value and rate only propose where to
+try; whether something happened is what the conditions say there. Nothing depends on the last bits of a guard.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from .condition import ULP, Condition, condition_of
 from .flow import scene_with_motion
 from .scene import State
 from .world import World, owns
 
-# An instant is exact to this many seconds, or to the last bits of t.
-RESOLUTION = 1e-14
-ROUNDING = 1e-12  # of a guard's value, in its own unit, where nothing else tells its sign
 CUBIC_STEPS = 9  # of Newton on a cubic: from the tangent at its end to the zero of a long parabola
+BEHIND = 0.25  # of a rounding: where a condition is shot at, so that it holds there
 SETTLED = 1e-3  # last correction of that Newton, as a share of the way from the end
-FAR_OFF = 0.1  # share of the way from the end by which the tangent's estimate may differ from the cubic's
-LAST_BITS = 4 * float(jnp.finfo(jnp.float64).eps)
 
 
-class Guards(NamedTuple):
-    """Value and rate of every guard."""
+class Ends(NamedTuple):
+    """Value and rate of every exit at one end of a step."""
 
     value: tuple[Any, ...]
     rate: tuple[Any, ...]
 
 
-def guard_values(world: World, t: Any, y: State, phases: Any, memory: Any) -> tuple[Any, ...]:
+class Asked(NamedTuple):
+    """All conditions at one instant: value, rate and thresholds of every exit."""
+
+    ends: Ends
+    slow: tuple[Any, ...]
+    deep: tuple[Any, ...]
+    floor: tuple[Any, ...]
+    rounding: tuple[Any, ...]
+    edge: tuple[bool, ...]
+
+
+def conditions_of(world: World, t: Any, y: State, phases: Any, memory: Any) -> list[Condition]:
+    """The condition of every exit, in the order of `world.events`."""
     scene = scene_with_motion(world, t, y, phases, memory)
-    out: list[Any] = []
+    out: list[Condition] = []
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
-        out += list(automaton.guard(scene, own))
-    return tuple(jnp.asarray(g, dtype=float) for g in out)
+        out += [condition_of(given) for given in automaton.guard(scene, own)]
+    return out
 
 
-def guards(world: World, t: Any, y: State, rate: State, phases: Any, memory: Any) -> Guards:
-    """Values, and their rates along the motion."""
+def ask(world: World, t: Any, y: State, rate: State, phases: Any, memory: Any) -> Asked:
+    """All conditions, with rates along the motion."""
+    kinds: list[bool] = []
 
-    def values(t: Any, y: State) -> tuple[Any, ...]:
-        return guard_values(world, t, y, phases, memory)
+    def values(t: Any, y: State) -> tuple[Any, Any]:
+        found = conditions_of(world, t, y, phases, memory)
+        kinds.extend(c.edge for c in found)
+        numbers = [tuple(jnp.asarray(x, dtype=float) for x in column) for column in zip(*(c[:5] for c in found))]
+        value, *rest = numbers if found else [(), (), (), (), ()]
+        return value, jax.lax.stop_gradient(tuple(rest))
 
-    return Guards(*jax.jvp(values, (t, y), (jnp.ones_like(t), rate)))
-
-
-def time_resolution(t: Any) -> Any:
-    return jnp.maximum(RESOLUTION, LAST_BITS * jnp.abs(t))
-
-
-def blur(rate: Any, resolution: Any) -> Any:
-    """How far from zero a guard cannot be told from zero: what it moves within the resolution of time."""
-    return 4.0 * resolution * jnp.abs(rate)
+    value, slope, rest = jax.jvp(values, (t, y), (jnp.ones_like(t), rate), has_aux=True)
+    return Asked(Ends(value, slope), *rest, edge=tuple(kinds))
 
 
-def clearly_negative(g: Guards, resolution: Any, spent: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Below zero beyond the blur, or at zero and on the way down.
+def width_of(t: Any) -> Any:
+    """Instants nearer to each other than this [s] are not told apart: the last bits of time."""
+    return 4.0 * ULP * jnp.abs(t)
 
-    The second part matters after a jump: a ball that has just rebounded sits at gap zero, and the next step may span
-    its whole flight. Guards that are `spent` were at zero when the jump came: unless it moved them, what is left is
-    rounding, which no rate tells from a small negative value.
-    """
+
+def holding(k: Asked, armed: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Which conditions are true."""
     out = []
-    for v, r, s in zip(g.value, g.rate, spent, strict=True):
-        margin = blur(r, resolution) + jnp.where(s, ROUNDING, 0.0)
-        out.append((v < -margin) | ((v <= margin) & (r < 0.0)))
+    for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
+        met = ((v >= 0.0) & (r > k.slow[i])) | ((v > k.deep[i]) & (r > k.floor[i]))
+        out.append(met & armed[i] if k.edge[i] else met)
     return tuple(out)
 
 
-def above_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Non-negative and rising, or beyond the blur whichever way it goes."""
-    return tuple((v > blur(r, resolution)) | ((v >= 0.0) & (r > 0.0)) for v, r in zip(g.value, g.rate, strict=True))
+def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
+    """Conditions that are true, or will be within a width or their own rounding: what is served at one instant."""
+    out = []
+    for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
+        soon = (v + width * r + k.rounding[i] >= 0.0) & (r > jnp.maximum(k.slow[i], 0.0))
+        out.append(true[i] | (soon & armed[i] if k.edge[i] else soon))
+    return tuple(out)
 
 
-def at_zero(g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Above zero, or rising and no longer clearly negative: nothing lies between armed and fired."""
-    return tuple(
-        up | ((v >= -blur(r, resolution)) & (r > 0.0))
-        for up, v, r in zip(above_zero(g, resolution), g.value, g.rate, strict=True)
-    )
+def arming(k: Asked, width: Any) -> tuple[Any, ...]:
+    """Edges that may fire from now on: clearly negative, or at zero and on the way down (as after a rebound)."""
+    out = []
+    for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
+        margin = 2.0 * k.rounding[i] + width * jnp.abs(r)
+        out.append((v < -margin) | ((v <= margin) & (r < 0.0)) if k.edge[i] else jnp.asarray(False))
+    return tuple(out)
 
 
-def crossed(armed: tuple[Any, ...], g: Guards, resolution: Any) -> tuple[Any, ...]:
-    """Armed guards whose zero lies clearly before the end of the step."""
-    return tuple(on & (v > blur(r, resolution)) for on, v, r in zip(armed, g.value, g.rate, strict=True))
+def just_now(k: Asked, true: tuple[Any, ...], width: Any) -> Any:
+    """Did every true condition become so within the last width, as its tangent says?"""
+    recent = jnp.asarray(True)
+    for v, r, rounding, on in zip(*k.ends, k.rounding, true, strict=True):
+        recent = recent & (~on | ((r > 0.0) & (v <= r * width + rounding)))
+    return recent
 
 
-def first_zero(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, past: tuple[Any, ...]) -> Any:
-    """When the first armed guard is zero, counted from the end of the step (negative: before).
+def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) -> Any:
+    """When the first of the true conditions became so: an estimate, as a length of the step.
 
-    Newton's estimate, or the middle of the step for a guard that has crossed but whose tangent does not say where; if
-    that lies within the step, it is mended on the cubic through both ends. A gap in free fall is such a cubic, so that
-    the longest flight is landed at once.
+    From the tangent at the end, mended on the cubic through both ends of the step. A gap in free fall is such a cubic,
+    so that the longest flight is landed at once. Where neither says anything, the middle of what is not known. A part
+    of the rounding is added, so that the condition is true there.
     """
-    ahead: Any = jnp.asarray(jnp.inf)
-    chosen: tuple[Any, ...] = (jnp.asarray(0.0),) * 4
-    ends = zip(start.value, start.rate, end.value, end.rate, strict=True)
-    for on, (v0, r0, value, rate), gone in zip(armed, ends, past, strict=True):
-        usable = (rate > 0.0) & (value < rate * span)
-        guess = jnp.where(usable, -value / jnp.where(usable, rate, 1.0), jnp.where(gone, -0.5 * span, jnp.inf))
-        nearer = on & (guess < ahead)
-        ahead = jnp.where(nearer, guess, ahead)
-        chosen = tuple(jnp.where(nearer, new, old) for new, old in zip((v0, r0, value, rate), chosen, strict=True))
-    # A branch, not a selection: most steps end before any zero.
-    within = (ahead < 0.0) & (span > 0.0)
-    return jax.lax.cond(within, _on_cubic, lambda ends, span, ahead: ahead, chosen, span, ahead)
+    first: Any = span
+    for v0, r0, v1, r1, rounding, on in zip(*start, *k.ends, k.rounding, true, strict=True):
+        pace = jnp.where(r1 > 0.0, r1, 1.0)
+        tangent = span - v1 / pace
+        guess = jnp.where((r1 > 0.0) & (tangent > low), tangent, 0.5 * (low + span))
+        mended = _on_cubic((v0, r0, v1, r1), span, guess) + BEHIND * rounding / pace
+        first = jnp.where(on, jnp.minimum(first, mended), first)
+    return first
 
 
-def _on_cubic(ends: tuple[Any, ...], span: Any, ahead: Any) -> Any:
+def _on_cubic(ends: tuple[Any, ...], span: Any, guess: Any) -> Any:
     """A zero of the cubic with these values and rates at its ends, by Newton from an estimate within the step."""
     v0, r0, v1, r1 = ends
     a, b = r0 * span, r1 * span
     c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
-    x, last = 1.0 + ahead / jnp.where(span > 0.0, span, 1.0), jnp.asarray(1.0)
+    x, last = guess / jnp.where(span > 0.0, span, 1.0), jnp.asarray(1.0)
     for _ in range(CUBIC_STEPS):
         value, slope = v0 + x * (a + x * (c2 + x * c3)), a + x * (2.0 * c2 + 3.0 * x * c3)
         last = jnp.where(slope > 0.0, value / jnp.where(slope > 0.0, slope, 1.0), 1.0)
         x = x - last
-    # Where the cubic has no such zero, hardly crosses it (a graze), or says the same, the estimate stands: near a zero
-    # Newton on the guard itself is better, and two guards that cross together are not told apart by rounding.
-    mended = (x - 1.0) * span
-    settled = jnp.abs(last) < SETTLED * (1.0 - x)
-    better = (x > 0.0) & (x < 1.0) & settled & (jnp.abs(ahead - mended) > FAR_OFF * jnp.abs(mended))
-    return jnp.where(better, mended, ahead)
+    settled = jnp.abs(last) < SETTLED * jnp.maximum(1.0 - x, x)
+    return jnp.where((x > 0.0) & (x < 1.0) & settled, x * span, guess)
 
 
-def hidden_peak(armed: tuple[Any, ...], start: Guards, end: Guards, span: Any, resolution: Any) -> Any:
-    """Fraction of the step at which a guard may have come up to zero before the end; 1 if none.
+def ahead(k: Asked, span: Any, high: Any) -> Any:
+    """When the next condition will become true, by its tangent, if that is before `high`; else infinity."""
+    first: Any = jnp.asarray(jnp.inf)
+    for v, r, rounding in zip(*k.ends, k.rounding, strict=True):
+        coming = span + (BEHIND * rounding - v) / jnp.where(r > 0.0, r, 1.0)
+        first = jnp.where((v < 0.0) & (r > 0.0) & (coming < high), jnp.minimum(first, coming), first)
+    return first
 
-    Value and rate at both ends make every guard a cubic in time. Its peak is worth a look (the step is shortened to end
-    there, and the guard's true sign decides) if the guard rises at the start, falls at the end, and the tangents at the
-    ends meet above zero: a guard that is concave, however sharply bent, cannot cross without that. Or, for any other
-    shape, if the cubic's peak is above -1 % of the guard's value at the ends.
-    """
-    where = jnp.asarray(1.0)
-    for on, v0, r0, v1, r1 in zip(armed, start.value, start.rate, end.value, end.rate, strict=True):
-        a, b = r0 * span, r1 * span
-        c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
-        # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
-        square = c2 * c2 - 3.0 * c3 * a
-        root = jnp.sqrt(jnp.maximum(square, 0.0))
-        low = -c2 + root
-        x = jnp.where(c2 < 0.0, a / jnp.where(low == 0.0, 1.0, low), (-c2 - root) / jnp.where(c3 == 0, 1.0, 3.0 * c3))
-        x = jnp.where((c2 >= 0.0) & (c3 == 0), 1.0, x)
-        peak = v0 + x * (a + x * (c2 + x * c3))
-        near = (peak > -0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))) & (x > 0.02) & (x < 0.98)
-        hump = (a > 0.0) & (b < 0.0)
-        tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
-        inside = (square > 0.0) & (x * span > resolution) & ((1.0 - x) * span > resolution)
-        found = on & inside & (near | (hump & (tangents > ROUNDING)))
-        where = jnp.where(found, jnp.minimum(where, x), where)
-    return where
+
+def any_of(flags: Any) -> Any:
+    return functools.reduce(lambda a, b: a | b, flags, jnp.asarray(False))

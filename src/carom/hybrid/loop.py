@@ -16,26 +16,20 @@ import numpy as np
 
 from .. import errors
 from . import outcome
+from .automaton import Own
 from .flow import derivative
 from .jump import serve
-from .locate import (
-    ROUNDING,
-    Guards,
-    at_zero,
-    blur,
-    clearly_negative,
-    crossed,
-    first_zero,
-    guards,
-    hidden_peak,
-    time_resolution,
-)
+from .locate import Asked, Ends, ahead, any_of, arming, ask, holding, just_now, together, turned, width_of
 from .scene import State
+from .seen import fastest, open_depth, unseen, watched
 from .solvers import Solver, error_norm, solver_of
 from .world import World, any_striking
 
 EVENTS_AT_ONE_INSTANT = 100
-ONE_INSTANT = 100.0  # resolutions of time: events no further apart do not get anywhere
+ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
+TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
+CHATTER, RAPID, EVEN = 10_000, 1e-4, 0.9  # so many events in this share of the horizon, coming no faster and no slower
+LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
 # Of the step-size controller; exponents in units of 1 / order
@@ -89,16 +83,20 @@ class Carry(NamedTuple):
     phases: tuple[Any, ...]
     memory: tuple[tuple[Any, ...], ...]
     rate: State  # derivative at (t, y)
-    guard: Guards  # at (t, y)
-    armed: tuple[Any, ...]
+    guard: Ends  # values and rates of all exits at (t, y)
+    armed: tuple[Any, ...]  # edges that have been negative since the last jump of their automaton
     h: Any  # what the step-size controller proposes
     aim: Any  # a shorter step that should land on an event, or infinity
-    ceiling: Any  # a guard is known to be non-negative this far ahead, or infinity
-    fresh: Any  # rate and guards are not known yet: the next attempt has length zero
+    low: Any  # no condition holds at the end of a step of this length
+    high: Any  # one does at the end of this, or infinity
+    tries: Any  # attempts since the last accepted step of some length
+    fresh: Any  # rate and conditions are not known yet: the next attempt has length zero
     last_norm: Any  # of the last attempt that said something about step lengths; above 1 if it was rejected
     first: tuple[Any, Any]  # length of the first full step of the last flight, and of the last impact, or infinity
     begun: Any  # has there been a full step since an impact began or ended?
     instant: Any  # events served without time going on
+    window: tuple[Any, Any]  # instants of the event CHATTER ago (rounded), and half as long ago
+    depth: Any  # how deep an open contact has been inside its surface [m]; negative: never
     steps: Any
     rejected: Any
     events: Any
@@ -113,8 +111,10 @@ class Attempt(NamedTuple):
     y: State
     rate: State
     norm: Any
-    guard: Guards
+    asked: Asked
     last: Any  # does it end at the horizon?
+    unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
+    depth: Any  # of the deepest open contact
 
 
 class Verdict(NamedTuple):
@@ -124,7 +124,8 @@ class Verdict(NamedTuple):
     hit: Any
     fired: tuple[Any, ...]
     aim: Any
-    ceiling: Any
+    low: Any
+    high: Any
 
 
 def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> Carry:
@@ -132,23 +133,27 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
     count = len(world.events)
     zero, no = jnp.asarray(0.0), jnp.asarray(False)
     nothing = jax.tree.map(jnp.zeros_like, y)
-    integer = jnp.asarray(0)
+    integer, never = jnp.asarray(0), jnp.asarray(jnp.inf)
     return Carry(
         t=t,
         y=y,
         phases=phases,
         memory=memory,
         rate=nothing,
-        guard=Guards((zero,) * count, (zero,) * count),
+        guard=Ends((zero,) * count, (zero,) * count),
         armed=(no,) * count,
         h=h,
-        aim=jnp.asarray(jnp.inf),
-        ceiling=jnp.asarray(jnp.inf),
+        aim=never,
+        low=zero,
+        high=never,
+        tries=integer,
         fresh=jnp.asarray(True),
         last_norm=jnp.asarray(1.0),
-        first=(jnp.asarray(jnp.inf), jnp.asarray(jnp.inf)),
+        first=(never, never),
         begun=jnp.asarray(True),
         instant=integer,
+        window=(-never, -never),
+        depth=-never,
         steps=integer,
         rejected=integer,
         events=integer,
@@ -157,27 +162,51 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
 
 
 def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
-    """Try one step: as long as the controller proposes, shorter to land on an event or on the horizon."""
-    left = jnp.maximum(settings.until - c.t, 0.0)
+    """Try one step: as long as the controller proposes, shorter to land on an event, on an instant or on the horizon."""
+    stop, last_one = _next_stop(world, settings, c)
+    left = jnp.maximum(stop - c.t, 0.0)
     wanted = jnp.minimum(jnp.minimum(c.h, c.aim), left)
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
-    last = ~c.fresh & (span >= left)
+    arrives = ~c.fresh & (span >= left)
 
     def rhs(t: Any, y: State) -> State:
         return derivative(world, t, y, c.phases, c.memory)
 
     y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
-    # The motion and the ledger are each held to the tolerance; neither dilutes the other's mean.
-    tolerance = settings.rtol, settings.atol
-    norm = error_norm((c.y.q, c.y.v, c.y.extra), (y.q, y.v, y.extra), (error.q, error.v, error.extra), *tolerance)
-    if y.work:
-        norm = jnp.maximum(norm, error_norm(c.y.work, y.work, error.work, *tolerance))
-    t = c.t + span
-    guard = guards(world, t, y, rate, c.phases, c.memory)
+    norm = _norm(world, settings, c.y, y, error)
+    # Time is set to what was to be reached: a sum would miss it by rounding.
+    t = jnp.where(arrives, stop, c.t + span)
+    asked = ask(world, t, y, rate, c.phases, c.memory)
+    hidden, depth = jnp.asarray(jnp.inf), jnp.asarray(-jnp.inf)
     if world.events:
         norm = jnp.maximum(norm, (_turned(world, c.y, y) / TURN) ** settings.solver.order)
-        norm = jnp.where(jnp.isfinite(sum(guard.value)), norm, jnp.nan)
-    return Attempt(t, span, y, rate, jax.lax.stop_gradient(norm), guard, last)
+        norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
+        quiet = jax.lax.stop_gradient((c, t, y, rate, c.guard, asked._replace(edge=())))
+        still, now, end, slope, start, heard = quiet
+        heard = heard._replace(edge=asked.edge)
+        look = watched(world, now, end, c.phases, c.memory, fastest(still.y, end, still.rate.v, slope.v, span))
+        depth = jax.lax.stop_gradient(open_depth(look))
+        hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
+    return Attempt(t, span, y, rate, jax.lax.stop_gradient(norm), asked, arrives & last_one, hidden, depth)
+
+
+def _next_stop(world: World, settings: Settings, c: Carry) -> tuple[Any, Any]:
+    """The next instant at which a step has to end, and whether it is the horizon."""
+    stop = settings.until
+    for automaton, phase, memory, states in zip(world.automata, c.phases, c.memory, c.y.extra, strict=True):
+        for instant in automaton.instants(Own(phase, memory, states)):
+            stop = jnp.where((instant > c.t) & (instant < stop), instant, stop)
+    return stop, stop >= settings.until
+
+
+def _norm(world: World, settings: Settings, before: State, after: State, error: State) -> Any:
+    """Error of a step in units of the tolerance. Motion and ledger are each held to it; neither dilutes the other."""
+    tolerance = settings.rtol, settings.atol
+    moved, to = (before.q, before.v, before.extra), (after.q, after.v, after.extra)
+    norm = error_norm(moved, to, (error.q, error.v, error.extra), *tolerance)
+    if after.work:
+        norm = jnp.maximum(norm, error_norm(before.work, after.work, error.work, *tolerance))
+    return norm
 
 
 def _turned(world: World, before: State, after: State) -> Any:
@@ -190,28 +219,39 @@ def _turned(world: World, before: State, after: State) -> Any:
 
 
 def settle(c: Carry, a: Attempt) -> Verdict:
-    """Accept the step, land on an event, or try again with a shorter one."""
-    resolution = time_resolution(a.t)
+    """Accept the step, land on an event, or try again with another length."""
+    width = width_of(a.t)
     good = a.norm <= 1.0
-    fired = tuple(on & z for on, z in zip(c.armed, at_zero(a.guard, resolution), strict=True))
-    past = crossed(c.armed, a.guard, resolution)
-    # An event counts at the end of a step; one that lies before it calls for a shorter step, if there is any.
-    overshot = good & _any(list(past)) & (a.span > resolution)
-    ahead = jax.lax.stop_gradient(first_zero(c.armed, c.guard, a.guard, a.span, past))
-    # A guard that rose and fell within the step: look at its peak first.
-    peak = jax.lax.stop_gradient(hidden_peak(c.armed, c.guard, a.guard, a.span, resolution))
-    peek = good & ~overshot & ~c.fresh & (peak < 1.0)
-    accept = good & ~overshot & ~peek
-    hit = accept & _any(list(fired))
-    # While a crossing is known to lie ahead, go on towards it. (It may not be there any more when a shorter step, whose
-    # error is another one, arrives: a graze within the tolerance.)
-    rest = c.ceiling - a.span
-    known = ~hit & jnp.isfinite(rest) & (rest > resolution)
-    closing = jnp.where(known, jnp.where((ahead > 0.0) & (ahead < rest), ahead, 0.5 * rest), jnp.inf)
-    aim = jnp.where(accept, closing, c.aim)
-    aim = jnp.where(overshot, a.span + ahead, jnp.where(peek, peak * a.span, aim))
-    ceiling = jnp.where(overshot, a.span, jnp.where(accept, jnp.where(known, rest, jnp.inf), c.ceiling))
-    return Verdict(accept, hit, tuple(f & hit for f in fired), aim, ceiling)
+    true = holding(a.asked, c.armed)
+    met = good & any_of(true)
+    bracket = jnp.isfinite(c.high)
+    low = jnp.where(good & ~met & bracket, a.span, jnp.where(good, c.low, 0.0))
+    high = jnp.where(met, a.span, jnp.where(good, c.high, jnp.inf))
+    # An event counts at the end of a step that begins where nothing had happened: one width before, nothing has.
+    landed = met & (c.fresh | just_now(a.asked, true, width) | (a.span - c.low <= width))
+    clear = good & ~met & ~bracket
+    # What may have come and gone inside is looked at first.
+    peek = (landed | clear) & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)
+    accept, hit = (landed | clear) & ~peek, landed & ~peek
+    fired = together(a.asked, c.armed, true, width)
+    aim = _aim(c, a, true, met, low, high, width)
+    aim = jnp.where(accept, jnp.inf, jnp.where(peek, a.unseen, jnp.where(good, aim, jnp.inf)))
+    low, high = jnp.where(accept | peek, 0.0, low), jnp.where(accept | peek, jnp.inf, high)
+    return Verdict(accept, hit, tuple(f & hit for f in fired), aim, low, high)
+
+
+def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> Any:
+    """Where to try next: half a width behind the estimate, so that it lands; every third time in the middle.
+
+    The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.
+    """
+    quiet = jax.lax.stop_gradient((c.guard, a.asked.ends))
+    asked = a.asked._replace(ends=quiet[1])
+    guess = jnp.where(met, turned(quiet[0], asked, true, a.span, low), ahead(asked, a.span, high)) + 0.5 * width
+    middle = 0.5 * (low + high)
+    usable = (guess > low) & (guess < high) & (c.tries % 3 != 2)
+    # What is left is one width: the end of it, where the condition is known to hold.
+    return jnp.where(high - low <= width, high, jnp.where(usable, guess, middle))
 
 
 def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt, Verdict]:
@@ -221,31 +261,40 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     running = c.outcome == outcome.RUNNING
     accept, hit = verdict.accept & running, verdict.hit & running
     t, y = _exact(settings, c, a, verdict)
-    moved = c._replace(t=t, y=y, rate=a.rate, guard=a.guard)
+    moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends)
     served = jax.lax.cond(hit, _serve, lambda w, m, f: m, world, moved, verdict.fired)
-    resolution = time_resolution(a.t)
-    spent = tuple(c.fresh & z for z in at_zero(c.guard, resolution))
-    known = clearly_negative(a.guard, resolution, spent)
+    width = width_of(a.t)
+    known = arming(a.asked, width)
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
-    served = served._replace(armed=armed)
+    served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth))
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
-    instant = jnp.where(accept & (a.span > ONE_INSTANT * resolution), 0, c.instant) + hit
+    instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
     h, norm = _next_step(settings.solver.order, c, a, accept)
     h, first, begun = _restart(world, c, new, a, accept, verdict._replace(hit=hit), h)
+    events = c.events + hit
     new = new._replace(
         h=jnp.where(running, h, c.h),
         aim=jnp.where(running, verdict.aim, c.aim),
-        ceiling=jnp.where(running, verdict.ceiling, c.ceiling),
+        low=jnp.where(running, verdict.low, c.low),
+        high=jnp.where(running, verdict.high, c.high),
+        tries=jnp.where(accept & (a.span > 0.0), 0, c.tries + running),
         last_norm=norm,
         first=first,
         begun=begun,
         fresh=jnp.where(accept, hit, c.fresh),
         instant=instant,
+        window=_window(c, a.t, hit, events),
         steps=c.steps + running,
         rejected=c.rejected + (running & ~verdict.accept),
-        events=c.events + hit,
+        events=events,
     )
     return new._replace(outcome=_outcome(world, settings, c, new, a, accept, verdict.fired)), a, verdict
+
+
+def _window(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
+    """Instants of two events, half a window apart: how densely events come."""
+    turn = hit & (events % (CHATTER // 2) == 0)
+    return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:
@@ -258,26 +307,25 @@ def _disarmed(world: World, verdict: Verdict) -> list[Any]:
     out: list[Any] = []
     for automaton in world.automata:
         mine = verdict.fired[len(out) : len(out) + len(automaton.exits)]
-        out += [_any(list(mine))] * len(mine)
+        out += [any_of(mine)] * len(mine)
     return out
 
 
 def _exact(settings: Settings, c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, State]:
-    """One last Newton step onto the event, or onto the horizon.
+    """One last Newton step onto the event, or onto the horizon, whose value is zero.
 
-    Its value is below the resolution of time. Its derivative is not: it is what makes event times, and states at them,
-    differentiable (the step length itself is a constant for derivatives).
+    Its derivative is not: it is what makes event times, and states at them, differentiable (the step length itself is a
+    constant for derivatives). Of several conditions met at one instant, the first in the list counts.
     """
-    dt = jnp.where(a.last & ~verdict.hit, settings.until - a.t, 0.0)
-    chosen, resolution = jnp.asarray(False), time_resolution(a.t)
-    for fired, value, rate in zip(verdict.fired, a.guard.value, a.guard.rate, strict=True):
-        # A jump onto a guard (a step of no length, or a value far from zero) has no crossing to correct.
-        crossing = (a.span > 0.0) & (jnp.abs(value) <= ROUNDING + blur(rate, resolution))
-        usable = fired & (rate > 0.0) & crossing & ~chosen
+    dt = jnp.where(a.last & ~verdict.hit, settings.until - jax.lax.stop_gradient(a.t), 0.0)
+    found = jnp.asarray(False)
+    for fired, value, rate, rounding in zip(verdict.fired, *a.asked.ends, a.asked.rounding, strict=True):
+        # A jump onto a condition (a step of no length, or a value far from zero) has no crossing to correct.
+        crossing = (a.span > 0.0) & (jnp.abs(value) <= 2.0 * rounding + 8.0 * width_of(a.t) * jnp.abs(rate))
+        usable = fired & (rate > 0.0) & crossing
         guess = -value / jnp.where(usable, rate, 1.0)
-        fixed = jax.lax.stop_gradient(guess)
-        dt = jnp.where(usable, guess - fixed + jnp.clip(fixed, -4.0 * resolution, 4.0 * resolution), dt)
-        chosen = chosen | usable
+        dt = jnp.where(usable & ~found, guess - jax.lax.stop_gradient(guess), dt)
+        found = found | usable
     y = jax.tree.map(lambda y, r: y + dt * r, a.y, a.rate)
     return a.t + dt, y
 
@@ -325,20 +373,25 @@ def _restart(
 def _blow(world: World, verdict: Verdict) -> Any:
     """Did everything that happened take no time?"""
     soft = [fired for (i, _), fired in zip(world.events, verdict.fired, strict=True) if not world.automata[i].impulsive]
-    return ~_any(soft)
+    return ~any_of(soft)
 
 
 def _outcome(
     world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
 ) -> Any:
-    smallest = 2.0 * time_resolution(c.t) * 1e-3
-    stuck = ~accept & ~c.fresh & (new.h <= smallest)
-    broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
-    lost = _any([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
-    awaited = _any([f & (settings.stop_at == g) for g, f in enumerate(fired)])
+    stuck = ~accept & ~c.fresh & (new.h <= 4e-3 * width_of(c.t)) & (a.norm > 1.0)
+    broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck | (new.h <= 1e-200))
+    lost = any_of([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
+    awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
+    early, late = new.window
+    dense = (a.t - early < RAPID * settings.until) & (a.t - late > EVEN * (late - early))
     code = c.outcome
     for when, what in (
         (lost, outcome.NO_MOTION),
+        (accept & (a.depth > 0.0), outcome.INSIDE),
+        (_faster_than_light(world, new.y), outcome.RUNAWAY),
+        (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
+        (new.tries > TRIES, outcome.STALLED),
         (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
         ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
@@ -350,8 +403,12 @@ def _outcome(
     return code
 
 
-def _any(flags: list[Any]) -> Any:
-    total = jnp.asarray(False)
-    for flag in flags:
-        total = total | flag
-    return total
+def _faster_than_light(world: World, y: State) -> Any:
+    """Does a base, or the end of a link, move so fast? What diverges gets there long before numbers overflow."""
+    top = world.mechanism.topology
+    speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
+    if isinstance(y.v, tuple):
+        speeds += [jnp.abs(y.v[top.angle_index(k)]) * world.length for k in range(top.links)]
+    else:
+        speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * world.length)
+    return any_of([speed > LIGHT for speed in speeds])

@@ -56,6 +56,7 @@ class Scene:
         self.top = mechanism.topology
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
+        self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self._frames: list[Frame] | None = None
         self._bent: Any = None  # of elastic mechanisms: all links at this instant
 
@@ -115,6 +116,33 @@ class Scene:
         rx, ry = turn(b.place)
         ux, uy = turn(b.rate)
         return f.x + rx, f.y + ry, f.vx - f.rate * ry + ux, f.vy + f.rate * rx + uy
+
+    # -- sizes: what rounding and sweeps are measured by ---------------------------------------------------------------
+
+    def extent(self, site: Site) -> Any:
+        """Sum of the sizes [m] of what the place of a site is computed from."""
+        base = self.top.base_index(self.top.trees[site.link])
+        at = self.mechanism.numbers.pivot[self.top.trees[site.link]] if base is None else self.q[base : base + 2]
+        return jnp.abs(at[0]) + jnp.abs(at[1]) + sum(lever for _, lever in self._levers(site))
+
+    def reach(self, site: Site, speeds: Any) -> Any:
+        """Bound [m/s] of the speed of a site, if every coordinate moves at most as fast as `speeds` say."""
+        base = self.top.base_index(self.top.trees[site.link])
+        total = 0.0 if base is None else speeds[base] + speeds[base + 1]
+        for link, lever in self._levers(site):
+            total = total + lever * speeds[self.top.angle_index(link)]
+        if self.top.elastic:
+            x, y, _, _ = self.site(site)
+            for index, jx, jy in self._bending_columns(site.link, x, y, site):
+                total = total + 2.0 * (jnp.abs(jx) + jnp.abs(jy)) * speeds[index]
+        return total
+
+    def _levers(self, site: Site) -> list[tuple[int, Any]]:
+        """Links on the way to a site, and how far each carries it at most [m]."""
+        n = self.mechanism.numbers
+        each = [(i, jnp.abs(n.hang[s][0]) + jnp.abs(n.hang[s][1])) for i, s in self.top.paths[site.link]]
+        place = n.site[site.index]
+        return [*each, (site.link, jnp.abs(place[0]) + jnp.abs(place[1]))]
 
     def bent(self, site: Site) -> Any:
         """A site of an elastic mechanism in its link's frame."""
@@ -183,10 +211,10 @@ class Scene:
         parent = self.top.parents[link]
         if parent >= 0:
             load.add(self.top.angle_index(parent), -torque)
-            for index, slope in self._joint_slopes(link):
+            for index, slope in self.joint_slopes(link):
                 load.add(index, -torque * slope)
 
-    def _joint_slopes(self, link: int) -> list[tuple[int, Any]]:
+    def joint_slopes(self, link: int) -> list[tuple[int, Any]]:
         """By how much the parent's section at a joint turns with each of the parent's modal coordinates."""
         reach, parent = self.mechanism.numbers.hang_reach[link], self.top.parents[link]
         if reach is None:
@@ -195,12 +223,12 @@ class Scene:
 
     def relative_rate(self, link: int) -> Any:
         parent = self.top.parents[link]
-        bend = sum(slope * self.v[index] for index, slope in self._joint_slopes(link))
+        bend = sum(slope * self.v[index] for index, slope in self.joint_slopes(link))
         return self.rate(link) - (self.rate(parent) if parent >= 0 else 0.0) - bend
 
     def relative_angle(self, link: int) -> Any:
         parent = self.top.parents[link]
-        bend = sum(slope * self.q[index] for index, slope in self._joint_slopes(link))
+        bend = sum(slope * self.q[index] for index, slope in self.joint_slopes(link))
         return self.angle(link) - (self.angle(parent) if parent >= 0 else 0.0) - bend
 
 

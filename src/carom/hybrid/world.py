@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ class World(eqx.Module):
     mechanism: Mechanism
     automata: tuple[AbstractAutomaton, ...]
     gravity: Float[Array, "2"]
+    length: Float[Array, ""]  # [m] of its largest link: what tolerances of places are measured by
     pause_in_impact: bool = eqx.field(static=True)
 
     def __init__(
@@ -50,6 +52,7 @@ class World(eqx.Module):
         self.mechanism = mechanism
         self.automata = (*_listed("contacts", contacts), *_listed("control", control), *_listed("elements", elements))
         self.gravity = gravity_vector(gravity)
+        self.length = _length(mechanism)
         self.pause_in_impact = pause_in_impact
         if self.row_count and not walk.small(mechanism.topology):
             raise errors.CaromError(
@@ -106,6 +109,15 @@ def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) 
                 rule = "rigid contacts act together; wrap it: carom.RigidContacts(...)"
             raise errors.CaromError(f"{field} of World holds a {kind}; {rule}")
     return items
+
+
+def _length(mechanism: Mechanism) -> Any:
+    """Of the largest link [m], wherever the world stands; 1 m where nothing has a size."""
+    n = mechanism.numbers
+    points = [jnp.sqrt(jnp.sum(x * x, axis=-1)) for x in (n.hang, n.tip, n.com, n.site)]
+    bodies = jnp.sqrt(n.inertia / jnp.where(n.mass > 0.0, n.mass, 1.0))
+    largest = functools.reduce(jnp.maximum, [jnp.max(x, initial=0.0) for x in (*points, bodies)])
+    return jnp.where(largest > 0.0, largest, 1.0)
 
 
 def scene_of(world: World, t: Any, y: State, phases: tuple[Any, ...]) -> Scene:

@@ -38,8 +38,8 @@ class AbstractDry(AbstractFriction):
 
     @property
     def stops_at(self) -> Any:
-        """Sliding has stopped when the speed falls to this [m/s]; just past zero, so that rest does not count."""
-        return -1e-11
+        """Sliding has stopped when the speed falls to this [m/s]."""
+        return 0.0
 
     def force(self, normal: Any, sliding: Any) -> Any:
         return -self.coefficient(jnp.abs(sliding)) * normal * jnp.sign(sliding) - self.drag * sliding

@@ -12,25 +12,19 @@ from .contact import Contacts
 from .newton import Newton
 from .path import Weights, path
 from .several import Solution, solve
-from .system import any_of, problem_of, rubbing, system_of
+from .system import problem_of, rubbing, system_of
 
 
 def blow_of(
-    contacts: Contacts, settle_speed: Any, scene: Scene, part: list[Any], strikes: Any
+    contacts: Contacts, scene: Scene, part: list[Any], asked: list[Any]
 ) -> tuple[list[Any], Any, Any]:
     """Impulses, velocity after them, and whether they were found."""
     r, inverse = system_of(contacts, scene), scene.motion(scene.v).solve
     through = [inverse(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
-    asked = []
-    for i, contact in enumerate(contacts):  # slow rebounds count as none
-        e = jnp.asarray(contact.law.asked, dtype=float)
-        asked.append(jnp.where(strikes[i] & (e * jnp.abs(r.speed[i]) >= settle_speed), e, 0.0))
     impulses, found = _impulses(contacts, w, r.speed, asked, part)
-    struck = any_of(list(strikes))
-    impulses = [jnp.where(struck, p, 0.0) for p in impulses]
     velocity = tuple(v + sum(p * t[j] for p, t in zip(impulses, through, strict=True)) for j, v in enumerate(scene.v))
-    return impulses, velocity, found | ~struck
+    return impulses, velocity, found
 
 
 def _impulses(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
-from ...hybrid.automaton import NEVER
-from ...hybrid.reaction import NO_PULL, STILL, Row, dot
+from ...hybrid.condition import ROUNDING, Condition, level, rising, turning, unless
+from ...hybrid.reaction import STILL, Row, dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
-from .several import solve
-from .system import friction_at, gaps_of, problem_of, rubbing, system_of
+from .several import Solution, solve
+from .system import Noise, any_of, friction_at, noise_of, problem_of, rubbing, system_of
+
+
+class Memory(NamedTuple):
+    """What rigid contacts remember: impulses of the last blow, and speeds that counted as none after it."""
+
+    impulses: tuple[Any, ...]
+    speed: tuple[Any, ...]  # normal, one per contact [m/s]
+    sliding: tuple[Any, ...]  # one per contact with friction [m/s]
+
+
+def memory_of(contacts: Contacts, numbers: tuple[Any, ...]) -> Memory:
+    """The memory by its parts."""
+    n, m = len(contacts), len(rubbing(contacts))
+    return Memory(numbers[: n + m], numbers[n + m : 2 * n + m], numbers[2 * n + m :])
 
 
 def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
@@ -40,28 +55,69 @@ def friction_force(contacts: Contacts, i: int, mode: Any, sliding: Any, push: An
     return jnp.where(mode == STICKS, holding[k], slides)
 
 
-def guards(
-    contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any], w: list[list[Any]]
-) -> tuple[Any, ...]:
-    """Functions of the state that rise through zero when a contact strikes, lifts, slips, stops, or has no answer."""
+class Held(NamedTuple):
+    """Closed contacts at one instant: their reactions, and which of them would leave or slide if they were free to."""
+
+    forces: list[Any]  # normal, then holding friction
+    slopes: list[Any]  # of every contact: how its separation answers to its force; not positive: Painleve
+    noise: list[Any]  # of the forces
+    leaves: list[Any]  # flags
+    sense: list[Any]  # of the contacts with friction
+
+
+def held_of(contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any], w: list[list[Any]]) -> Held:
+    """Reactions that seem to pull, or to exceed friction, are asked again: the complementarity problem decides.
+
+    One of three feet in a row may have a negative share of the load although nothing moves.
+    """
+    n, rubs = len(contacts), rubbing(contacts)
+    size = sum(jnp.abs(f) for f in forces)
+    noise = [ROUNDING * (jnp.abs(f) + 1e-3 * size) for f in forces]
+    closed = [m != OPEN for m in modes]
+    doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
+    for k, i in enumerate(rubs):
+        most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
+        doubts.append((modes[i] == STICKS) & (jnp.abs(forces[n + k]) > most))
+    zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
+
+    def again() -> tuple[list[Any], list[Any]]:
+        senses = [sense_of(modes[i]) for i in rubs]
+        found, noise = released(contacts, scene, closed, senses)
+        leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
+        return leaves, [s + zero for s in found.decided.sense]
+
+    leaves, sense = jax.lax.cond(any_of(doubts), again, lambda: ([no] * n, [zero] * len(rubs)))
+    return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense)
+
+
+def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory) -> tuple[Condition, ...]:
+    """When a contact strikes, lifts, slips, stops, or has no answer."""
     n = len(contacts)
-    strikes = [jnp.where(m == OPEN, -gap, NEVER) for m, gap in zip(modes, gaps_of(contacts, scene), strict=True)]
-    lifts = [jnp.where(m == OPEN, NEVER, -force - NO_PULL) for m, force in zip(modes, forces[:n], strict=True)]
-    slips: tuple[list[Any], ...] = ([], [], [], [])
+    strikes, lifts = [], []
+    for i, contact in enumerate(contacts):
+        noise = jax.lax.stop_gradient(ROUNDING * contact.pair.size(scene))
+        gap = -contact.pair.touching(scene).indentation
+        strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
+        strikes.append(unless(modes[i] != OPEN, strike))
+        pulls = -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])
+        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], level(pulls)))
+    slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding
         sticks = modes[i] == STICKS
         slides = (modes[i] == RIGHT) | (modes[i] == LEFT)
-        most = friction.limit * forces[i] + NO_PULL
-        slips[0].append(jnp.where(sticks, -forces[n + k] - most, NEVER))
-        slips[1].append(jnp.where(sticks, forces[n + k] - most, NEVER))
-        slips[2].append(jnp.where(slides, friction.stops_at - sense_of(modes[i]) * sliding, NEVER))
-        slips[3].append(jnp.where(slides, -w[i][i], NEVER))  # w_nn - sigma mu w_nt must stay positive
+        most = friction.limit * held.forces[i] + 2.0 * jax.lax.stop_gradient(held.noise[n + k])
+        for side, way in enumerate((1.0, -1.0)):
+            driven = sticks & (held.sense[k] * way > 0.0)
+            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most)))
+        deep = jnp.where(friction.stops_at > 0.0, jnp.inf, 2.0 * memory.sliding[k])
+        slips[2].append(unless(~slides, turning(friction.stops_at - sense_of(modes[i]) * sliding, deep)))
+        slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
 
-def phase_of(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[Any]) -> Any:
-    """Phase in which resting contacts go on: the same conditions as at a blow, one derivative higher."""
+def released(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[Any]) -> tuple[Solution, Noise]:
+    """How contacts at rest go on: the same conditions as at a blow, one derivative higher; and its rounding."""
     n = len(contacts)
     r, motion = system_of(contacts, scene), scene.motion(scene.v)
     through = [motion.solve(row) for row in r.row]
@@ -69,16 +125,22 @@ def phase_of(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[
     rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
     solution = solve(problem)
-    modes, lost = [], ~solution.found
-    for i, contact in enumerate(contacts):
-        floats = solution.after[i] <= 1e-9 * (1.0 + jnp.abs(rise[i]))  # neither pressed nor leaving
-        stays = resting[i] & (solution.decided.pushes[i] | floats)
-        if contact.friction is None:
-            modes.append(jnp.where(stays, 1, OPEN))
-            continue
-        k = rubbing(contacts).index(i)
-        modes.append(jnp.where(stays, mode_of(solution.decided.sense[k]), OPEN))
+    lost = ~solution.found
+    for k, i in enumerate(rubbing(contacts)):
         # A sliding contact whose normal force would pull it in: no answer, or two (Painleve).
         slope = w[i][i] - senses[k] * problem.mu[k] * w[i][n + k]
         lost = lost | (resting[i] & (slope <= 1e-12 * w[i][i]))
-    return jnp.where(lost, total(contacts), number_of(contacts, modes))
+    return solution._replace(found=~lost), noise_of(contacts, scene, r, motion.free)
+
+
+def phase_of(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[Any]) -> Any:
+    """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
+    solution, noise = released(contacts, scene, resting, senses)
+    modes = []
+    for i, contact in enumerate(contacts):
+        floats = solution.after[i] <= noise.rise[i]
+        stays = resting[i] & (solution.decided.pushes[i] | floats)
+        sense = 1.0 if contact.friction is None else solution.decided.sense[rubbing(contacts).index(i)]
+        closed = 1 if contact.friction is None else mode_of(sense)
+        modes.append(jnp.where(stays, closed, OPEN))
+    return jnp.where(solution.found, number_of(contacts, modes), total(contacts))

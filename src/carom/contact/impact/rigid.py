@@ -24,17 +24,19 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ...hybrid.reaction import Row
+from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch
+from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
 from ..pairs import AbstractPair, JointLimit
 from .contact import RigidContact, refuse_mixed
 from .impulses import blow_of, driven
-from .maintained import friction_force, guards, held_rows, phase_of
-from .phases import OPEN, mode_of, modes_of, number_of, total, words_of
-from .system import any_of, friction_at, gaps_of, rubbing, senses_of, system_of
+from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of
+from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
+from .system import Noise, System, any_of, friction_at, gaps_of, noise_of, rubbing, slides, system_of
 
-AT_SURFACE = 1e-10  # [m] nearer than this, a run starts at the surface
+HOP = 16.0  # roundings of the gap: a hop lower than this is none
+SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 MOST_PHASES = 4096
 
 
@@ -51,13 +53,13 @@ class RigidContacts(AbstractAutomaton):
     settle_speed: Any
     name: str = eqx.field(static=True)
 
-    def __init__(self, *contacts: RigidContact, settle_speed: Any = 1e-6, name: str = "rigid contacts") -> None:
+    def __init__(self, *contacts: RigidContact, settle_speed: Any = 0.0, name: str = "rigid contacts") -> None:
         if not contacts:
             raise errors.CaromError("RigidContacts got no contact; give at least one carom.RigidContact(...)")
         for c in contacts:
             if not isinstance(c, RigidContact):
                 raise errors.CaromError(f"RigidContacts holds a {type(c).__name__}; it must hold RigidContact values")
-        errors.number(name, "settle_speed", settle_speed, above=0.0)
+        errors.number(name, "settle_speed", settle_speed, least=0.0)
         self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
         refuse_mixed(self.contacts)
         errors.names("rigid contacts", [c.name for c in contacts], "give each its own name=")
@@ -85,8 +87,9 @@ class RigidContacts(AbstractAutomaton):
 
     @property
     def memory(self) -> tuple[str, ...]:
-        normal = tuple(f"last impulse {c.name}" for c in self.contacts)
-        return (*normal, *(f"last friction impulse {self.contacts[i].name}" for i in rubbing(self.contacts)))
+        n, rubs = [c.name for c in self.contacts], [self.contacts[i].name for i in rubbing(self.contacts)]
+        impulses = (*(f"last impulse {x}" for x in n), *(f"last friction impulse {x}" for x in rubs))
+        return (*impulses, *(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -170,60 +173,131 @@ class RigidContacts(AbstractAutomaton):
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         return {c.name: -gap for c, gap in zip(self.contacts, gaps_of(self.contacts, scene), strict=True)}
 
-    def refuses(self, scene: Scene) -> str | None:
-        for contact in self.contacts:
-            touch = contact.pair.touching(scene)
-            if abs(float(touch.indentation)) < AT_SURFACE and float(touch.rate) >= float(self.settle_speed):
-                return (
-                    f"'{contact.name}' touches and moves in at {float(touch.rate):g} m/s, so that a blow would come "
-                    "before the run; start a little above the surface, or apply it first with carom.contact.blow"
-                )
-        return None
-
     def start(self, scene: Scene) -> Own:
+        """Contacts at the surface that do not move are candidates for rest; `settle` decides."""
         modes: list[Any] = []
-        for contact, gap in zip(self.contacts, gaps_of(self.contacts, scene), strict=True):
-            touch = contact.pair.touching(scene)
-            resting = (jnp.abs(gap) < AT_SURFACE) & (jnp.abs(touch.rate) < self.settle_speed)
+        for contact in self.contacts:
+            touch, noise = contact.pair.touching(scene), ROUNDING * contact.pair.size(scene)
+            still = ROUNDING * contact.pair.pace(scene, [jnp.abs(v) for v in scene.v]) + self.settle_speed
+            resting = (jnp.abs(touch.indentation) <= 2.0 * noise) & (jnp.abs(touch.rate) <= still)
             modes.append(jnp.where(resting, 1 if contact.friction is None else mode_of(jnp.sign(touch.sliding)), OPEN))
         return Own(number_of(self.contacts, modes), (jnp.asarray(0.0),) * len(self.memory), ())
 
     def settle(self, scene: Scene, own: Own) -> Own:
+        return self._decided(scene, own, [jnp.asarray(False)] * len(self.exits))
+
+    def jolted(self, scene: Scene, own: Own) -> Own:
+        """Another automaton's blow may have pressed or thrown what was closed: a blow of its own answers."""
         closed = [mode != OPEN for mode in self.modes(own.phase)]
-        senses = senses_of(self.contacts, system_of(self.contacts, scene).speed)
-        return own._replace(phase=phase_of(self.contacts, scene, closed, senses))
+        strikes = [*closed, *[jnp.asarray(False)] * (len(self.exits) - len(closed))]
+        return self._decided(scene, own, strikes)
 
-    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        size = self.row_count
+    def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
+        size, modes = self.row_count, self.modes(own.phase)
         zero = jnp.zeros_like(scene.v[0])
+        no = jnp.zeros_like(zero, dtype=bool)
+        n, m = len(self.contacts), len(rubbing(self.contacts))
 
-        def held() -> tuple[list[Any], list[list[Any]]]:
+        def held() -> Held:
             forces, w = scene.reactions(self, own)
-            return [f + zero for f in forces], [[x + zero for x in row] for row in w]
+            found = held_of(self.contacts, scene, modes, [f + zero for f in forces], w)
+            return found._replace(slopes=[x + zero for x in found.slopes])
 
-        forces, w = jax.lax.cond(self.holds(own.phase), held, lambda: ([zero] * size, [[zero] * size] * size))
-        return guards(self.contacts, scene, self.modes(own.phase), forces, w)
+        nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m)
+        found = jax.lax.cond(self.holds(own.phase), held, lambda: nothing)
+        return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
+
+    def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
+        """Strikes, seen inside a step."""
+        out: list[Watch | None] = []
+        for contact, mode in zip(self.contacts, self.modes(own.phase), strict=True):
+            pair, is_open = contact.pair, mode == OPEN
+            value = jnp.where(is_open, pair.touching(scene).indentation, NEVER)
+            sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
+            swing, beat = pair.swing(scene)
+            room = SHALLOW * self._length(scene) + 4.0 * ROUNDING * pair.size(scene)
+            out.append(Watch(value, sweep, jnp.where(is_open, swing, 0.0), beat, pair.bend, room))
+        return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        n, m = len(self.contacts), len(rubbing(self.contacts))
-        strikes, lifts = fired[:n], fired[n : 2 * n]
-        right, left, stop, paradox = (fired[2 * n + k * m : 2 * n + (k + 1) * m] for k in range(4))
-        part = [(mode != OPEN) | s for mode, s in zip(self.modes(own.phase), strikes, strict=True)]
-        impulses, velocity, found = blow_of(self.contacts, self.settle_speed, scene, part, strikes)
+        return self._landed(scene, own, list(fired))
+
+    def _decided(self, scene: Scene, own: Own, fired: list[Any]) -> Own:
+        landing = self._landed(scene, own, fired)
+        return Own(landing.phase, landing.memory, own.states)
+
+    def _landed(self, scene: Scene, own: Own, fired: list[Any]) -> Landing:
+        """One decision for all contacts together: the blow, then who rests, slides or leaves."""
+        contacts, n, m = self.contacts, len(self.contacts), len(rubbing(self.contacts))
+        strikes, stop, paradox = fired[:n], fired[2 * n + 2 * m : 2 * n + 3 * m], fired[2 * n + 3 * m :]
+        modes, struck = self.modes(own.phase), any_of(strikes)
+        closed = [mode != OPEN for mode in modes]
+        r, free = system_of(contacts, scene), scene.motion(scene.v).free
+        noise = noise_of(contacts, scene, r, free)
+        # Whoever is at the surface takes part, closed or not: a blow at one presses the others.
+        near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
+        part = [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
+        slow = self._slow(r, free, noise)
+        asked = []
+        for i, contact in enumerate(contacts):  # nothing rebounds that does not close, or lower than rounding
+            e = jnp.asarray(contact.law.asked, dtype=float)
+            closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
+            asked.append(jnp.where(closing, e, 0.0))
+        impulses, velocity, found = blow_of(contacts, scene, part, asked)
+        impulses = [jnp.where(struck, p, 0.0) for p in impulses]
+        velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)
         after.motion = scene.motion
-        speed = system_of(self.contacts, after).speed
-        # A contact that was held stays held unless a blow threw it off: what moves it is the integration's error.
-        struck, held = any_of(list(strikes)), [mode != OPEN for mode in self.modes(own.phase)]
-        resting = [
-            on & ~lift & ((was & ~struck) | (jnp.abs(u) < self.settle_speed))
-            for on, was, lift, u in zip(part, held, lifts, speed[:n], strict=True)
-        ]
-        senses = senses_of(self.contacts, speed)
-        for k in range(m):  # a slip that begins has no velocity yet, a stop none any more
-            senses[k] = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, jnp.where(stop[k], 0.0, senses[k])))
-        phase = phase_of(self.contacts, after, resting, senses)
-        lost = any_of(list(paradox)) | ~found
-        memory = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory, strict=True))
-        phase = jnp.where(lost, total(self.contacts), phase)
-        return Landing(phase, memory, own.states, velocity, driven(self.contacts, scene, impulses))
+        speed = system_of(contacts, after).speed
+        resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, speed, noise, slow)
+        phase = phase_of(contacts, after, resting, senses)
+        phase = jnp.where(any_of(paradox) | (struck & ~found), total(contacts), phase)
+        kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory, strict=False))
+        memory = (*kept, *jax.lax.stop_gradient(least))
+        return Landing(phase, memory, own.states, velocity, driven(contacts, scene, impulses))
+
+    def _slow(self, r: System, free: Any, noise: Noise) -> list[Any]:
+        """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed."""
+        out = []
+        for i in range(len(self.contacts)):
+            pressed = jnp.maximum(-(dot(r.row[i], free) + r.drift[i]), 0.0)
+            hop = jnp.sqrt(2.0 * pressed * HOP * noise.place[i] + 1e-300)
+            out.append(jax.lax.stop_gradient(jnp.maximum(self.settle_speed, hop)))
+        return out
+
+    def _quiet(
+        self,
+        modes: list[Any],
+        part: list[Any],
+        struck: Any,
+        stop: list[Any],
+        before: list[Any],
+        speed: list[Any],
+        noise: Noise,
+        slow: list[Any],
+    ) -> tuple[list[Any], list[Any], tuple[Any, ...]]:
+        """Contacts that may rest, senses of sliding (0: none), and the speeds that counted as none.
+
+        A contact that was held stays so unless a blow threw it off: what moves it is the integration's error.
+        """
+        n, resting, least = len(self.contacts), [], []
+        for i, mode in enumerate(modes):
+            drift = jnp.where(mode != OPEN, 2.0 * jnp.abs(before[i]), 0.0)
+            none = jnp.maximum(noise.speed[i], jnp.maximum(slow[i], drift))
+            resting.append(part[i] & ((jnp.abs(speed[i]) <= none) | ((mode != OPEN) & ~struck)))
+            least.append(jnp.maximum(noise.speed[i], jnp.where(resting[i], jnp.abs(speed[i]), 0.0)))
+        senses = []
+        for k, i in enumerate(rubbing(self.contacts)):
+            u, mode = speed[n + k], modes[i]
+            drift = jnp.where(mode == STICKS, 2.0 * jnp.abs(before[n + k]), 0.0)
+            moves = slides(self.contacts, k, u, jnp.maximum(noise.speed[n + k], drift))
+            kept = jnp.where(mode == STICKS, 0.0, sense_of(mode))
+            kept = jnp.where(mode == OPEN, jnp.where(moves, jnp.sign(u), 0.0), kept)
+            sense = jnp.where(struck, jnp.where(moves, jnp.sign(u), 0.0), kept)
+            sense = jnp.where(stop[k] & ~struck, 0.0, sense)
+            senses.append(sense)
+            least.append(jnp.maximum(noise.speed[n + k], jnp.where(sense == 0.0, jnp.abs(u), 0.0)))
+        return resting, senses, tuple(least)
+
+    def _length(self, scene: Scene) -> Any:
+        return 1.0

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Scene
 from ..friction import AbstractDry
-from ..friction.dry import SLOW
 from ..rows import Rows, rows_of
 from .contact import Contacts
 from .several import Problem
@@ -50,14 +50,34 @@ def gaps_of(contacts: Contacts, scene: Scene) -> list[Any]:
     return [-c.pair.touching(scene).indentation for c in contacts]
 
 
-def senses_of(contacts: Contacts, speed: list[Any]) -> list[Any]:
-    """Which way the contacts with friction slide; 0 where they do not."""
-    sliding = speed[len(contacts) :]
-    return [jnp.where(slides(contacts, k, u), jnp.sign(u), 0.0) for k, u in enumerate(sliding)]
+class Noise(NamedTuple):
+    """What rounding does to the numbers of every contact, measured by the sizes of their terms."""
+
+    place: list[Any]  # of the gap [m]
+    speed: list[Any]  # of the velocities of all rows [m/s]
+    rise: list[Any]  # of their rates [m/s^2]
 
 
-def slides(contacts: Contacts, k: int, speed: Any) -> Any:
-    return jnp.abs(speed) > jnp.maximum(SLOW, friction_at(contacts, k).stops_at)
+def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noise:
+    """`free` are the accelerations without reactions."""
+    place = [ROUNDING * c.pair.size(scene) for c in contacts]
+    rise = [_sizes(row, free) + jnp.abs(drift) for row, drift in zip(system.row, system.drift, strict=True)]
+    # A speed is also off by what it changes within the last bits of time.
+    late = 32.0 * ULP * jnp.abs(scene.t)
+    speed = [
+        ROUNDING * (_sizes(row, scene.v) + jnp.abs(u)) + late * r
+        for row, u, r in zip(system.row, system.speed, rise, strict=True)
+    ]
+    return Noise(place, speed, [ROUNDING * r for r in rise])
+
+
+def _sizes(row: list[Any], values: Any) -> Any:
+    return sum(jnp.abs(x * v) for x, v in zip(row, values, strict=True))
+
+
+def slides(contacts: Contacts, k: int, speed: Any, noise: Any) -> Any:
+    """Does the contact that is number k of those with friction slide at this speed?"""
+    return jnp.abs(speed) > jnp.maximum(noise, friction_at(contacts, k).stops_at)
 
 
 def problem_of(
@@ -78,7 +98,7 @@ def problem_of(
     mu = [friction_at(contacts, k).coefficient(jnp.abs(speed[n + k])) for k in range(len(rubbing(contacts)))]
     # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
     limit = [
-        jnp.where(slides(contacts, k, speed[n + k]), mu[k], friction_at(contacts, k).limit)
+        jnp.where(fixed[k] != 0.0, mu[k], friction_at(contacts, k).limit)
         for k in range(len(rubbing(contacts)))
     ]
     return Problem(bare, right, mu, limit, offset, part, fixed, rubbing(contacts))

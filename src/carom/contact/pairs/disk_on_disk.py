@@ -60,3 +60,13 @@ class DiskOnDisk(AbstractPair):
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.second.link, k.x, k.y)
+
+    def size(self, scene: Scene) -> Any:
+        return scene.extent(self.first) + scene.extent(self.second) + self.first_radius + self.second_radius
+
+    def pace(self, scene: Scene, speeds: Any) -> Any:
+        return scene.reach(self.first, speeds) + scene.reach(self.second, speeds)
+
+    @property
+    def bend(self) -> Any:
+        return jnp.abs(self.second_radius - self.first_radius) if self.inside else self.first_radius + self.second_radius

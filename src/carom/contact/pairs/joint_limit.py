@@ -65,3 +65,14 @@ class JointLimit(AbstractPair):
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         zero = jnp.asarray(0.0)
         return zero, zero  # a stop is one place
+
+    def size(self, scene: Scene) -> Any:
+        parent = scene.top.parents[self.link]
+        other = jnp.abs(scene.angle(parent)) if parent >= 0 else 0.0
+        return jnp.abs(scene.angle(self.link)) + other + jnp.abs(self.angle)
+
+    def pace(self, scene: Scene, speeds: Any) -> Any:
+        parent = scene.top.parents[self.link]
+        bend = sum(jnp.abs(slope) * speeds[index] for index, slope in scene.joint_slopes(self.link))
+        other = speeds[scene.top.angle_index(parent)] if parent >= 0 else 0.0
+        return speeds[scene.top.angle_index(self.link)] + other + bend

@@ -6,6 +6,7 @@ import abc
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
@@ -56,6 +57,26 @@ class AbstractPair(eqx.Module):
     def moves(self) -> bool:
         """Is the second body's motion prescribed? It then does work that the ledger shows apart."""
         return False
+
+    @abc.abstractmethod
+    def size(self, scene: Scene) -> Any:
+        """Sum of the sizes of what the indentation is computed from; its rounding is measured by it."""
+
+    @abc.abstractmethod
+    def pace(self, scene: Scene, speeds: Any) -> Any:
+        """Bound of the rate of the indentation, if every coordinate moves at most as fast as `speeds` say.
+
+        Of a second body whose motion is prescribed, `swing` counts apart.
+        """
+
+    @property
+    def bend(self) -> Any:
+        """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not."""
+        return jnp.inf
+
+    def swing(self, scene: Scene) -> tuple[Any, Any]:
+        """How far [m] the second body swings by itself, and at which angular frequency [rad/s] at most."""
+        return 0.0, 0.0
 
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that this pair cannot serve."""

@@ -87,3 +87,16 @@ class SiteOnSegment(AbstractPair):
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.segment.start.link, k.x, k.y)
+
+    def size(self, scene: Scene) -> Any:
+        bar = self.segment
+        return sum(scene.extent(s) for s in (self.site, bar.start, bar.end)) + self.radius + bar.radius
+
+    def pace(self, scene: Scene, speeds: Any) -> Any:
+        bar = self.segment
+        ends = jnp.maximum(scene.reach(bar.start, speeds), scene.reach(bar.end, speeds))
+        return scene.reach(self.site, speeds) + ends
+
+    @property
+    def bend(self) -> Any:
+        return self.radius + self.segment.radius

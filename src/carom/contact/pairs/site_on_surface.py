@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
 
+from ... import errors
 from ...hybrid.scene import Load, Scene
-from ...mechanism import Site
+from ...mechanism import Mechanism, Site
 from ..surfaces import AbstractSurface
 from .pair import AbstractPair, Touching, centre, force, met
 
@@ -47,3 +50,39 @@ class SiteOnSurface(AbstractPair):
         ux, uy = self.surface.drift(k.x, k.y, scene.t)
         (nx, ny), (tx, ty) = k.normal, k.tangent
         return ux * nx + uy * ny, ux * tx + uy * ty
+
+    def size(self, scene: Scene) -> Any:
+        x, y, _, _ = scene.site(self.site)
+        return scene.extent(self.site) + jnp.abs(x) + jnp.abs(y) + self.radius
+
+    def pace(self, scene: Scene, speeds: Any) -> Any:
+        own = scene.reach(self.site, speeds)
+        if not self.moves:
+            return own
+        x, y, _, _ = scene.site(self.site)
+        bound, (ux, uy) = self.surface.bound(), self.surface.drift(x, y, scene.t)
+        # What turns is as fast as it is now; what is not known counts as a swing.
+        return own + _finite(bound.steady) + jnp.where(bound.turning > 0.0, jnp.abs(ux) + jnp.abs(uy), 0.0)
+
+    def swing(self, scene: Scene) -> tuple[Any, Any]:
+        if not self.moves:
+            return 0.0, 0.0
+        bound = self.surface.bound()
+        known = jnp.isfinite(bound.steady) & jnp.isfinite(bound.turning)
+        return jnp.where(known, bound.swing, jnp.inf), bound.rate
+
+    @property
+    def bend(self) -> Any:
+        return self.surface.bound().bend
+
+    def check(self, mechanism: Mechanism) -> None:
+        rate = errors.known(self.surface.bound().rate)
+        if rate is not None and not np.isfinite(rate):
+            raise errors.CaromError(
+                f"surface of contact '{self.name}' is a {type(self.surface).__name__} that moves, and does not say how "
+                "fast: give it a method `bound` that returns a carom.contact.surfaces.Bound, with its highest frequency"
+            )
+
+
+def _finite(x: Any) -> Any:
+    return jnp.where(jnp.isfinite(x), x, 0.0)

@@ -1,0 +1,82 @@
+"""What an exit waits for: a condition on the present state, with the direction in which it is met.
+
+A number alone does not say whether something has happened: right after a rebound the gap is zero, a rounding above or
+below. So every level is paired with a direction, and every comparison with the rounding of what it compares:
+
+    rising   value >= 0 and it grows; a contact is met only by what comes nearer, and parts only from what recedes
+    level    value >= 0, whichever way it goes; for numbers that a jump clearly changes (a force beyond its limit)
+    edge     value >= 0 after it was clearly negative since the last jump of its automaton; for sections and counters
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+NEVER = -1.0  # value of an exit that the present phase does not have
+ULP = float(jnp.finfo(jnp.float64).eps)
+ROUNDING = 64.0 * ULP  # of a number, relative to the sum of the sizes of its terms
+
+
+class Condition(NamedTuple):
+    """True where (value >= 0 and rate > slow) or (value > deep and rate > floor); the rate is that along the motion.
+
+    - `rounding`: by how much the value may be off, in its own unit
+    - `edge`: true only after the value was below -2 rounding, or at zero and falling, since its automaton's last jump
+    """
+
+    value: Any
+    slow: Any
+    deep: Any
+    floor: Any
+    rounding: Any
+    edge: bool
+
+
+def rising(value: Any, slow: Any = 0.0, deep: Any = None, rounding: Any = 0.0) -> Condition:
+    """Met from below: at zero while it grows faster than `slow`, or beyond `deep` while it grows at all."""
+    return Condition(value, slow, jnp.inf if deep is None else deep, 0.0, rounding, False)
+
+
+def turning(value: Any, deep: Any, rounding: Any = 0.0) -> Condition:
+    """Met from below at zero while it grows, or beyond `deep` whichever way it goes."""
+    return Condition(value, 0.0, deep, -jnp.inf, rounding, False)
+
+
+def level(value: Any, rounding: Any = 0.0) -> Condition:
+    """Met where it is non-negative."""
+    return Condition(value, -jnp.inf, jnp.inf, 0.0, rounding, False)
+
+
+def edge(value: Any, size: Any = 1.0) -> Condition:
+    """Met when it has risen from negative to non-negative; `size` is that of its terms, in its own unit."""
+    return Condition(value, -jnp.inf, jnp.inf, 0.0, ROUNDING * size, True)
+
+
+def condition_of(given: Any) -> Condition:
+    """What a guard returned: a condition, or a number, which is an edge."""
+    return given if isinstance(given, Condition) else edge(given)
+
+
+def unless(absent: Any, given: Condition) -> Condition:
+    """The condition, or never where `absent`."""
+    return given._replace(value=jnp.where(absent, NEVER, given.value))
+
+
+class Watch(NamedTuple):
+    """An exit as seen inside a step: its value, and how fast it can change at most.
+
+    - `value`: that of the condition, from time and coordinates alone
+    - `sweep`: bound of its rate [unit/s], if every coordinate moves as fast as it does anywhere in the step
+    - `swing`, `beat`: it may also swing by at most this much, at this angular frequency [rad/s] at most
+    - `bend`: over which way, in its own unit, it can turn round
+    - `room`: of an open contact: how far it may be inside before that is an error; None for other exits
+    """
+
+    value: Any
+    sweep: Any
+    swing: Any = 0.0
+    beat: Any = 0.0
+    bend: Any = jnp.inf
+    room: Any = None

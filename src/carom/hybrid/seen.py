@@ -1,0 +1,243 @@
+"""What comes and goes within a step: nothing may pass between two instants at which nobody looks.
+
+Conditions are asked where steps end. A step counts only if every exit is shown not to have been met in between:
+
+1. *Too far.* A gap that is larger, at both ends together, than what the coordinates can sweep in the step, stays open.
+2. *One sign.* Otherwise the exit is looked at in inner instants, where the motion follows from both ends (q, v and
+   accelerations: a polynomial of degree five). Between neighbouring instants it is a cubic up to an error that the
+   cubic over the whole step shows; if all its Bernstein coefficients, and the meeting point of its tangents, stay
+   negative beyond that error, it is never met there.
+3. *Look, or cut.* Otherwise the step is shortened to the place where the exit may have been met, and its true value
+   there decides. What swings is first cut to a fraction of its period, so that inner instants see the swing.
+
+Exits that depend on velocities or forces are looked at through the cubic of both ends alone: the error control of the
+solver has resolved them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .condition import Watch
+from .locate import Asked, Ends, any_of
+from .scene import Scene, State
+from .world import World, owns, scene_of
+
+NODES = (0.25, 0.5, 0.75)
+BEAT = 2.0  # [rad] of the fastest swing in one step, a quarter of it between two instants
+TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
+SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
+
+
+def fastest(before: State, after: State, rate0: Any, rate1: Any, span: Any) -> list[Any]:
+    """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
+    third = span / 3.0
+    out = []
+    for v0, v1, a0, a1 in zip(before.v, after.v, rate0, rate1, strict=True):
+        inner = jnp.maximum(jnp.abs(v0 + third * a0), jnp.abs(v1 - third * a1))
+        out.append(jnp.maximum(jnp.maximum(jnp.abs(v0), jnp.abs(v1)), inner))
+    return out
+
+
+def watched(world: World, t: Any, y: State, phases: Any, memory: Any, speeds: Any = None) -> list[Watch | None]:
+    """Every exit that time and coordinates alone decide."""
+    scene = scene_of(world, t, y, phases)
+    scene.fastest = speeds
+    out: list[Watch | None] = []
+    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        out += list(automaton.watch(scene, own))
+    return out
+
+
+def unseen(
+    world: World, c: Any, t: Any, y: State, rate: State, span: Any, start: Ends, end: Asked, look: list[Watch | None]
+) -> Any:
+    """Length of a shorter step that has to be tried because something may have been met; infinity if nothing was.
+
+    `c` has the beginning of the step: t, y, rate, phases, memory, armed.
+    """
+    armed = [on if kind else jnp.asarray(True) for on, kind in zip(c.armed, end.edge, strict=True)]
+    hidden = hidden_peak(armed, start, end, look, span)
+    seen = [i for i, w in enumerate(look) if w is not None]
+    if not seen:
+        return hidden
+    near = [armed[i] & ~_far(start.value[i], end.ends.value[i], look[i], span) for i in seen]
+    inside = jax.lax.cond(
+        any_of(near),
+        lambda: _inside(world, c, t, y, rate, span, start, end, look, near),
+        lambda: jnp.full_like(span, jnp.inf),
+    )
+    return jnp.minimum(hidden, inside)
+
+
+def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
+    """Too far at both ends for what can be swept in between."""
+    return first + last + w.sweep * span + 2.0 * w.swing < 0.0
+
+
+def _between(before: State, after: State, rate0: Any, rate1: Any, h: Any, x: float) -> tuple[Any, Any]:
+    """Coordinates and velocities at the fraction x of a step, from both ends and their accelerations."""
+    s = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
+    b0, b1 = x - 6.0 * x**3 + 8.0 * x**4 - 3.0 * x**5, -4.0 * x**3 + 7.0 * x**4 - 3.0 * x**5
+    c0, c1 = 0.5 * x**2 * (1.0 - x) ** 3, 0.5 * x**3 * (1.0 - x) ** 2
+    ds = 30.0 * x**2 * (1.0 - x) ** 2
+    d0, d1 = 1.0 - 18.0 * x**2 + 32.0 * x**3 - 15.0 * x**4, -12.0 * x**2 + 28.0 * x**3 - 15.0 * x**4
+    e0, e1 = x - 4.5 * x**2 + 6.0 * x**3 - 2.5 * x**4, 1.5 * x**2 - 4.0 * x**3 + 2.5 * x**4
+    still = jnp.where(h > 0.0, h, 1.0)
+
+    def place(q0: Any, q1: Any, v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
+        return q0 + (q1 - q0) * s + h * (v0 * b0 + v1 * b1) + h * h * (a0 * c0 + a1 * c1)
+
+    def speed(q0: Any, q1: Any, v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
+        return (q1 - q0) / still * ds + v0 * d0 + v1 * d1 + h * (a0 * e0 + a1 * e1)
+
+    given = (before.q, after.q, before.v, after.v, rate0, rate1)
+    return jax.tree.map(place, *given), jax.tree.map(speed, *given)
+
+
+def _inside(
+    world: World,
+    c: Any,
+    t: Any,
+    y: State,
+    rate: State,
+    span: Any,
+    start: Ends,
+    end: Asked,
+    look: list[Watch | None],
+    near: list[Any],
+) -> Any:
+    """The first length at which something may have been met."""
+    seen = [i for i, w in enumerate(look) if w is not None]
+
+    def at(x: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
+
+        def values(t: Any, q: Any) -> tuple[Any, ...]:
+            state = y._replace(q=q, v=v)
+            found = watched(world, t, state, c.phases, c.memory)
+            return tuple(jnp.asarray(found[i].value, dtype=float) for i in seen)  # type: ignore[union-attr]
+
+        now = c.t + x * (t - c.t)
+        return jax.jvp(values, (now, q), (jnp.ones_like(now), v))
+
+    looks = [at(x) for x in NODES]
+    where: Any = jnp.full_like(span, jnp.inf)
+    for j, i in enumerate(seen):
+        w = look[i]
+        assert w is not None
+        value = [start.value[i], *(v[j] for v, _ in looks), end.ends.value[i]]
+        slope = [start.rate[i], *(r[j] for _, r in looks), end.ends.rate[i]]
+        found = _first_doubt(value, slope, w.sweep, span, end.rounding[i])
+        # What turns round or swings between two of the instants is first cut to what they can tell.
+        coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
+        found = jnp.where(coarse, _safe(value, w, span), found)
+        where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
+    return where
+
+
+def _safe(value: list[Any], w: Watch, span: Any) -> Any:
+    """Fraction of the step up to which the sweep excludes a meeting, or within which the instants can tell."""
+    places = (0.0, *NODES, 1.0)
+    clear, so_far = jnp.asarray(0.0), jnp.asarray(True)
+    for k in range(len(places) - 1):
+        part = (places[k + 1] - places[k]) * span
+        so_far = so_far & (value[k] + value[k + 1] + w.sweep * part + 2.0 * w.swing < 0.0)
+        clear = jnp.where(so_far, places[k + 1], clear)
+    whole, pace = jnp.where(span > 0.0, span, 1.0), jnp.where(w.sweep > 0.0, w.sweep, 1.0)
+    fine = jnp.minimum(TURNS * w.bend / pace, BEAT / jnp.where(w.beat > 0.0, w.beat, 1e-300))
+    straight = (-value[0] - w.swing) / pace
+    return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
+
+
+def _first_doubt(value: list[Any], slope: list[Any], sweep: Any, span: Any, rounding: Any) -> Any:
+    """Fraction of the step at which an exit may first have been met; 1 if nowhere."""
+    places = (0.0, *NODES, 1.0)
+    a, b = slope[0] * span, slope[-1] * span
+    error = jnp.asarray(0.0)
+    for x, v in zip(NODES, value[1:-1], strict=True):
+        whole = _hermite(value[0], a, value[-1], b, x)
+        error = jnp.maximum(error, jnp.abs(v - whole))
+    doubt = jnp.asarray(1.0)
+    for k in reversed(range(len(places) - 1)):
+        part = (places[k + 1] - places[k]) * span
+        x = _part_doubt(value[k], slope[k] * part, value[k + 1], slope[k + 1] * part, SAFETY * error, rounding)
+        x = jnp.where(value[k] + value[k + 1] + sweep * part < 0.0, 1.0, x)
+        here = places[k] + x * (places[k + 1] - places[k])
+        doubt = jnp.where(x < 1.0, here, doubt)
+        if k:  # met at this very instant
+            doubt = jnp.where(value[k] > rounding, places[k], doubt)
+    return doubt
+
+
+def _hermite(v0: Any, a: Any, v1: Any, b: Any, x: Any) -> Any:
+    c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
+    return v0 + x * (a + x * (c2 + x * c3))
+
+
+def _part_doubt(v0: Any, a: Any, v1: Any, b: Any, error: Any, rounding: Any) -> Any:
+    """Fraction at which a cubic may reach zero between its ends, at which it does not; 1 if it cannot.
+
+    The error of an interpolation through values and rates is E 16 x^2 (1-x)^2: of the five coefficients of degree four,
+    only the one in the middle feels it.
+    """
+    b1, b2 = v0 + a / 3.0, v1 - b / 3.0
+    clear = (0.25 * v0 + 0.75 * b1 < rounding) & (0.25 * v1 + 0.75 * b2 < rounding)
+    clear = clear & (0.5 * (b1 + b2) + 16.0 / 6.0 * error < rounding)
+    hump = (a > 0.0) & (b < 0.0)
+    tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
+    clear = clear & ~(hump & (tangents > rounding))
+    peak = _peak(v0, a, v1, b)
+    # A peak at an end, or none: the middle. (Rising all the way to an end where it is not met, it is not met before.)
+    monotonic = (a >= 0.0) & (b >= 0.0) & (v1 >= v0) & (error < 0.1 * (v1 - v0))
+    falling = (a <= 0.0) & (b <= 0.0) & (v1 <= v0) & (error < 0.1 * (v0 - v1))
+    x = jnp.where((peak > 0.02) & (peak < 0.98), peak, 0.5)
+    return jnp.where(clear | monotonic | falling, 1.0, x)
+
+
+def _peak(v0: Any, a: Any, v1: Any, b: Any) -> Any:
+    """Where a cubic has its local maximum; 1 if it has none."""
+    c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
+    # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
+    square = c2 * c2 - 3.0 * c3 * a
+    root = jnp.sqrt(jnp.maximum(square, 0.0))
+    low = -c2 + root
+    x = jnp.where(c2 < 0.0, a / jnp.where(low == 0.0, 1.0, low), (-c2 - root) / jnp.where(c3 == 0.0, 1.0, 3.0 * c3))
+    return jnp.where((square <= 0.0) | ((c2 >= 0.0) & (c3 == 0.0)), 1.0, x)
+
+
+def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], span: Any) -> Any:
+    """Length at which an exit may have come up to zero before the end, by its cubic; infinity if none.
+
+    The peak is worth a look if the exit rises at the start, falls at the end, and the tangents meet above zero: one
+    that is concave, however sharply bent, cannot be met without that. Or, for any other shape, if the cubic's peak is
+    above -1 % of the larger value at the ends.
+    """
+    where: Any = jnp.full_like(span, jnp.inf)
+    rows = zip(armed, start.value, start.rate, *end.ends, end.rounding, look, strict=True)
+    for on, v0, r0, v1, r1, rounding, w in rows:
+        if w is not None:
+            continue
+        a, b = r0 * span, r1 * span
+        x = _peak(v0, a, v1, b)
+        peak = _hermite(v0, a, v1, b, x)
+        near = (peak > -0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))) & (x > 0.02) & (x < 0.98)
+        hump = (a > 0.0) & (b < 0.0)
+        tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
+        found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > rounding)))
+        where = jnp.where(found, jnp.minimum(where, x * span), where)
+    return where
+
+
+def open_depth(look: list[Watch | None]) -> Any:
+    """How deep [its own unit] the deepest open contact is inside, beyond what rounding allows; negative: none is."""
+    deep: Any = jnp.asarray(-jnp.inf)
+    for w in look:
+        if w is not None and w.room is not None:
+            deep = jnp.maximum(deep, w.value - w.room)
+    return deep
+
+

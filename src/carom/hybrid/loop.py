@@ -89,6 +89,7 @@ class Carry(NamedTuple):
     aim: Any  # a shorter step that should land on an event, or infinity
     low: Any  # no condition holds at the end of a step of this length
     high: Any  # one does at the end of this, or infinity
+    hint: Any  # where in between it became true, as the last step of length `high` said
     tries: Any  # attempts since the last accepted step of some length
     fresh: Any  # rate and conditions are not known yet: the next attempt has length zero
     last_norm: Any  # of the last attempt that said something about step lengths; above 1 if it was rejected
@@ -126,6 +127,7 @@ class Verdict(NamedTuple):
     aim: Any
     low: Any
     high: Any
+    hint: Any
 
 
 def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> Carry:
@@ -146,6 +148,7 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
         aim=never,
         low=zero,
         high=never,
+        hint=never,
         tries=integer,
         fresh=jnp.asarray(True),
         last_norm=jnp.asarray(1.0),
@@ -234,24 +237,27 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     peek = (landed | clear) & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)
     accept, hit = (landed | clear) & ~peek, landed & ~peek
     fired = together(a.asked, c.armed, true, width)
-    aim = _aim(c, a, true, met, low, high, width)
+    aim, hint = _aim(c, a, true, met, low, high, width)
     aim = jnp.where(accept, jnp.inf, jnp.where(peek, a.unseen, jnp.where(good, aim, jnp.inf)))
     low, high = jnp.where(accept | peek, 0.0, low), jnp.where(accept | peek, jnp.inf, high)
-    return Verdict(accept, hit, tuple(f & hit for f in fired), aim, low, high)
+    return Verdict(accept, hit, tuple(f & hit for f in fired), aim, low, high, hint)
 
 
-def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> Any:
+def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> tuple[Any, Any]:
     """Where to try next: half a width behind the estimate, so that it lands; every third time in the middle.
 
     The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.
+    Also returns the estimate from the far end, which is used again after an attempt that says nothing.
     """
     quiet = jax.lax.stop_gradient((c.guard, a.asked.ends))
     asked = a.asked._replace(ends=quiet[1])
-    guess = jnp.where(met, turned(quiet[0], asked, true, a.span, low), ahead(asked, a.span, high)) + 0.5 * width
+    hint = jnp.where(met, turned(quiet[0], asked, true, a.span, low) + 0.5 * width, c.hint)
+    coming = ahead(asked, a.span, high) + 0.5 * width
+    guess = jnp.where(~met & (coming < high), coming, hint)
     middle = 0.5 * (low + high)
-    usable = (guess > low) & (guess < high) & (c.tries % 3 != 2)
+    usable = (guess > low) & (guess < high) & ((c.tries % 3 != 0) | (c.tries == 0))
     # What is left is one width: the end of it, where the condition is known to hold.
-    return jnp.where(high - low <= width, high, jnp.where(usable, guess, middle))
+    return jnp.where(high - low <= width, high, jnp.where(usable, guess, middle)), hint
 
 
 def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt, Verdict]:
@@ -277,7 +283,8 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         aim=jnp.where(running, verdict.aim, c.aim),
         low=jnp.where(running, verdict.low, c.low),
         high=jnp.where(running, verdict.high, c.high),
-        tries=jnp.where(accept & (a.span > 0.0), 0, c.tries + running),
+        hint=jnp.where(running, verdict.hint, c.hint),
+        tries=jnp.where(accept, 0, c.tries + running),
         last_norm=norm,
         first=first,
         begun=begun,

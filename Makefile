@@ -13,7 +13,7 @@ test: $(VENV)/ready browser
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n $(WORKERS) -m 'not slow' src tests README.md docs
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow' src tests README.md docs
 
 # The report is tested in a real browser. Where it is missing and can be installed, it is; elsewhere those tests say so.
 browser:

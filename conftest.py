@@ -1,23 +1,60 @@
-"""What holds for every test, here and in verify/: the memory of a process is bounded."""
+"""What holds for every test, here and in verify/: how it runs carom, and that the memory of a process is bounded."""
 
 import gc
 import os
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import jax
+import jaxtyping
+import pytest
 
 MOST = 8e9  # [byte] of one worker
+
+# Tests of whole runs use carom as its users do: nothing checks shapes, and compiled programs are shared on disk. They
+# come first, as they take long: the others fill the time that is left at the end of a parallel run.
+WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")
+
+
+def whole(path: Path) -> bool:
+    """Is this a test of whole runs? All others check the shapes of what they trace, so they must trace everything."""
+    return path.relative_to(Path(__file__).parent).parts[:2] in {("tests", name) for name in WHOLE}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not whole(item.path))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Choose how this test runs carom, before any of its fixtures is built."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CAROM_PROGRAMS", "on" if whole(item.path) else "off")
+        if whole(item.path):
+            patched.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        elif UNCHECKED:  # what was traced without the checker must not serve a test that relies on it
+            forget()
+        UNCHECKED[:] = [True] * whole(item.path)
+        return (yield)
+
+
+UNCHECKED: list[bool] = []  # not empty: the test before went without the checker
 
 
 def pytest_runtest_logfinish() -> None:
     """Thousands of compiled programs in one process would fill a machine: they go when they take too much."""
     if _resident() > MOST:
-        run = sys.modules.get("carom.hybrid.run")
-        if run is not None:
-            run._EXECUTABLES.clear()
-        jax.clear_caches()
-        gc.collect()
+        forget()
+
+
+def forget() -> None:
+    """Let go of everything that was compiled."""
+    run = sys.modules.get("carom.hybrid.run")
+    if run is not None:
+        run._EXECUTABLES.clear()
+    jax.clear_caches()
+    gc.collect()
 
 
 def _resident() -> float:

@@ -10,9 +10,6 @@ import jaxtyping
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Tests patch carom while it runs, which programs kept on disk would not notice.
-os.environ["CAROM_PROGRAMS"] = "off"
-
 # A (3,) array that silently meets a (1, 3) one hides mistakes of shape.
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
@@ -27,6 +24,12 @@ common = {
 settings.register_profile("carom", max_examples=40, derandomize=True, **common)
 settings.register_profile("search", max_examples=1000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "carom"))
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that patch what programs are traced from: a program from disk would not notice."""
+    monkeypatch.setenv("CAROM_PROGRAMS", "off")
 
 
 @pytest.fixture

@@ -227,7 +227,7 @@ class TestStiff:
                 numbers(jax.tree.map(lambda x, lane=lane: x[lane], together)), alone, rtol=1e-12, atol=1e-14
             )
 
-    def test_arrays_and_scalars(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_arrays_and_scalars(self, traced: None, monkeypatch: pytest.MonkeyPatch) -> None:
         """Large worlds are factored by the library, small ones by elimination written out: the same step."""
         rhs, y = flow(guided(False))
         t, h = jnp.asarray(0.1), jnp.asarray(0.02)

@@ -14,18 +14,19 @@ FLOOR = carom.Plane(height=0.0)
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 
 
-def hills(x, a):
-    return a * jnp.cos(3.0 * x)
+def hills(x, a, k):
+    return a * jnp.cos(k * x)
 
 
-def bowl(x, y, a):
-    return y - a * x**2 + 0.1
+def bowl(x, y, a, b):
+    return y - a * x**2 + b
 
 
 def sway(t, a):
     return 0.0, a * jnp.sin(20.0 * t), 0.0
 
 
+# Numbers that are traced stand beside some that are not: under jit, jax.numpy traces these as well.
 # -- built while JAX traces -------------------------------------------------------------------------------------------
 
 TRACED = {
@@ -34,8 +35,8 @@ TRACED = {
     "motion": lambda p: carom.Moving(
         FLOOR, motion=sway, parameters=(0.01 * p,), frequency=20.0 / 6.28, travel=0.01 * p
     ),
-    "graph": lambda p: carom.Graph(hills, parameters=(0.1 * p,)),
-    "implicit": lambda p: carom.Implicit(bowl, parameters=(p,)),
+    "graph": lambda p: carom.Graph(hills, parameters=(0.1 * p, 3.0)),
+    "implicit": lambda p: carom.Implicit(bowl, parameters=(p, 0.1)),
     "closure": lambda p: carom.Moving(
         carom.Graph(lambda x: 0.1 * p * jnp.cos(x)), motion=sway, parameters=(0.01,), frequency=4
     ),

@@ -14,6 +14,7 @@ from ..contact import AbstractPair, Contact, RigidContact, RigidContacts
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
 from ..hybrid.flow import scene_with_motion
+from ..hybrid.run import EventRow
 from ..hybrid.scene import Scene, State, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
@@ -234,3 +235,13 @@ def _forces(i: int, world: World, states: Any) -> Any:
         return k.indentation, push, drag
 
     return jax.vmap(one)(states)
+
+
+def beyond_their_laws(world: World, marks: EventRow) -> list[str]:
+    """Contacts whose laws were asked for more than they were made for."""
+    out = []
+    for i, contact in enumerate(world.automata):
+        sentence = contact.normal.beyond(marks.memory_after[i]) if isinstance(contact, Contact) else None
+        if sentence is not None:
+            out.append(f"contact '{contact.name}': {sentence}")
+    return out

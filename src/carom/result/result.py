@@ -204,8 +204,8 @@ class Result:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should know about this run: blows that created energy, links that bent too far."""
-        out = _bent_too_far(self.world, self.q)
+        """What a user should know about this run: blows that created energy, links that bent too far, laws too."""
+        out = _bent_too_far(self.world, self.q) + impacts_of.beyond_their_laws(self.world, self.marks)
         if not self.final.y.work:
             return out
         channel = 0

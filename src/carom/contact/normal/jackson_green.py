@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -16,6 +18,8 @@ from ..power import three_halves
 from .law import AbstractNormalLaw
 
 ELASTIC, PLASTIC, RESTITUTION = 0, 1, 2
+DEEPEST = 2386.416292001217  # d_m/d_c at which the fit's recovery (d_m - d_r)/d_c is largest
+RECOVERY = 55.72937986201545  # which is this
 
 
 class JacksonGreen(AbstractNormalLaw):
@@ -30,6 +34,17 @@ class JacksonGreen(AbstractNormalLaw):
       pushed beyond d_m again it yields on
 
     A blow that never reaches 1.9 d_c stays elastic. Between the first two curves the force has a step of about 1 %.
+
+    **Beyond the fits.** They come from finite elements up to a/R of 0.41, and bend the wrong way far outside. The
+    recovery d_m - d_r grows until d_m/d_c = 2386, then falls, and is negative from 1.0018e4 on: a dent deeper than the
+    indentation that made it. And cos(pi a/R) rises again for a > R, where it has no meaning. So
+
+    - for d_m > 2386 d_c the recovery stays what it was there: d_r = d_m - 55.73 d_c
+    - for a > R the contact radius stays R, hence H = S_y
+
+    Both go on with a continuous slope. With the unloading energy 0.4 P_m (d_m - d_r), restitution stays in (0, 1) and
+    falls with speed. `result.warnings` and a CaromWarning of `achieved_restitution` say when a blow went there: soft
+    metal under a fast ball, such as annealed aluminium (20 MPa) under steel from 0.22 m/s.
 
     - `first`, `second`: materials, at least one with a yield strength (the weaker one yields)
     - `radius` R [m] > 0: reduced radius, 1/R = 1/R_1 + 1/R_2
@@ -52,7 +67,8 @@ class JacksonGreen(AbstractNormalLaw):
         source="Jackson and Green 2005, Journal of Tribology 127, 343-354; Jackson, Green and Marghitu 2010, Nonlinear "
         "Dynamics 60, 217-229",
         choose="metals struck hard enough to yield: restitution falls with speed by itself, from material data alone, "
-        "and a dent stays; nothing is lost below the yield speed",
+        "and a dent stays; nothing is lost below the yield speed. Extrapolated, with a warning, where d_m > 2386 d_c "
+        "or a > R",
     )
 
     first: Any
@@ -124,13 +140,33 @@ class JacksonGreen(AbstractNormalLaw):
         strength, _ = self._yielding()
         modulus, _, critical, _ = self._constants()
         exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
-        return jnp.sqrt(self.radius * d * jnp.exp(exponent * jnp.log(d / (1.9 * critical))))
+        fitted = jnp.sqrt(self.radius * d * jnp.exp(exponent * jnp.log(d / (1.9 * critical))))
+        return jnp.minimum(fitted, self.radius)
+
+    def _full(self) -> Any:
+        """Indentation [m] at which the contact radius is R."""
+        strength, _ = self._yielding()
+        modulus, _, critical, _ = self._constants()
+        exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
+        return jnp.exp((jnp.log(self.radius) + exponent * jnp.log(1.9 * critical)) / (1.0 + exponent))
 
     def _dent(self, largest: Any) -> tuple[Any, Any]:
         """d_r and R_r that an indentation d_m beyond yield leaves behind [m]."""
         modulus, _, critical, _ = self._constants()
-        residual = 1.02 * largest * (1.0 - ((largest / critical + 5.9) / 6.9) ** -0.54)
+        fitted = 1.02 * largest * (1.0 - ((largest / critical + 5.9) / 6.9) ** -0.54)
+        residual = jnp.where(largest > DEEPEST * critical, largest - RECOVERY * critical, fitted)
         return residual, (0.75 * self._plastic(largest) / modulus) ** 2 / (largest - residual) ** 3
+
+    def beyond(self, memory: tuple[Any, ...]) -> str | None:
+        most = float(np.max(np.asarray(memory[0]), initial=0.0))
+        critical, full = float(self._constants()[2]), float(self._full())
+        if most <= DEEPEST * critical and most <= full:
+            return None
+        return (
+            f"JacksonGreen was indented by {most:.3g} m = {most / critical:.3g} d_c, and its formulas are extrapolated "
+            f"beyond {min(DEEPEST * critical, full):.3g} m (d = {DEEPEST:.0f} d_c, or contact radius a = R); the order "
+            "of magnitude is all that can be expected"
+        )
 
     # -- the automaton -----------------------------------------------------------------------------------------------
 
@@ -197,10 +233,15 @@ class JacksonGreen(AbstractNormalLaw):
         rest = energy - self._hertz_energy(modulus, float(self.radius), start)
         if rest <= 0.0:
             return 1.0
+        first, last = sorted((DEEPEST * critical, float(self._full())))
+        taken = lambda d: self._plastic_energy(start, d, (first, last)) - rest  # noqa: E731
         end = 2.0 * start
-        while self._plastic_energy(start, end) < rest:
+        while taken(end) < 0.0:
             end *= 2.0
-        largest = brentq(lambda d: self._plastic_energy(start, d) - rest, start, end, xtol=1e-16 * end, rtol=1e-15)
+        largest = brentq(taken, start, end, xtol=1e-16 * end, rtol=1e-15)
+        sentence = self.beyond((largest,))
+        if sentence is not None:
+            warnings.warn(sentence, errors.CaromWarning, stacklevel=3)
         residual, radius = (float(x) for x in self._dent(jnp.asarray(largest)))
         return float((self._hertz_energy(modulus, radius, largest - residual) / energy) ** 0.5)
 
@@ -209,9 +250,16 @@ class JacksonGreen(AbstractNormalLaw):
         """Integral of (4/3) E sqrt(R) d^1.5 [J]."""
         return 8.0 / 15.0 * modulus * radius**0.5 * depth**2.5
 
-    def _plastic_energy(self, start: float, end: float) -> float:
-        """Integral of the plastic force [J], over ln d: in it the curve is smooth over decades."""
+    def _plastic_energy(self, start: float, end: float, edges: tuple[float, float]) -> float:
+        """Integral of the plastic force [J]: in one piece within the fits, beyond their edges in several.
+
+        Over ln d: in it the curve is smooth over decades.
+        """
+        cuts = [start, *(edge for edge in edges if start < edge < end), end]
+        if end > edges[0]:
+            cuts = [c for a, b in pairwise(cuts) for c in np.geomspace(a, b, 1 + max(1, round(np.log(b / a) / 2)))]
         nodes, weights = np.polynomial.legendre.leggauss(48)
-        half = 0.5 * np.log(end / start)
-        d = start * np.exp(half * (nodes + 1.0))
-        return float(half * np.sum(weights * d * np.asarray(self._plastic(jnp.asarray(d)))))
+        pieces = [(a, 0.5 * np.log(b / a)) for a, b in pairwise(cuts) if a < b]
+        d = np.concatenate([a * np.exp(half * (nodes + 1.0)) for a, half in pieces] or [nodes[:0]])
+        each = np.reshape(d * np.asarray(self._plastic(jnp.asarray(d))), (-1, len(nodes)))
+        return float(sum((half * np.sum(weights * row) for (_, half), row in zip(pieces, each, strict=True)), 0.0))

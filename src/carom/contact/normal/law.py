@@ -65,6 +65,10 @@ class AbstractNormalLaw(eqx.Module):
         """Why a contact that is closed from the start, at this approach speed, cannot be served; None if it can."""
         return None
 
+    def beyond(self, memory: tuple[Any, ...]) -> str | None:
+        """A sentence if what the law remembers (arrays, over the events of a run) is outside what it was made for."""
+        return None
+
     # -- for `carom.achieved_restitution` ----------------------------------------------------------------------------
 
     def rebound(self, speed: float, mass: float) -> float | None:

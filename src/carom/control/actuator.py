@@ -10,7 +10,8 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.condition import NEVER, Watch, condition_of, level, unless
 from ..hybrid.scene import Load, Scene
 from .switch import AbstractSwitch, AtTime
 
@@ -82,8 +83,21 @@ class AbstractActuator(AbstractAutomaton):
         return Flow(self.rates_of(scene, own), (power,))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        out = [jnp.where(own.phase == i, s.guard(scene), NEVER) for i, s in enumerate(self.schedule)]
-        return out if self.rate is None else [*out, scene.t - own.memory[0]]
+        out = [unless(own.phase != i, condition_of(s.guard(scene))) for i, s in enumerate(self.schedule)]
+        return out if self.rate is None else [*out, level(scene.t - own.memory[0])]
+
+    def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
+        out: list[Watch | None] = []
+        for i, switch in enumerate(self.schedule):
+            sweep, on = switch.sweep(scene), own.phase == i
+            value = None if sweep is None else jnp.where(on, condition_of(switch.guard(scene)).value, NEVER)
+            out.append(None if sweep is None else Watch(value, jnp.where(on, sweep, 0.0)))
+        return [*out, *[None] * (len(self.exits) - len(out))]
+
+    def instants(self, own: Own) -> Sequence[Any]:
+        known = [(i, switch.instant) for i, switch in enumerate(self.schedule) if switch.instant is not None]
+        times = [jnp.where(own.phase == i, time, jnp.inf) for i, time in known]
+        return times if self.rate is None else [*times, own.memory[0]]
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         count = len(self.schedule)

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.automaton import NEVER, AbstractAutomaton, Landing, Own
+from ..hybrid.automaton import AbstractAutomaton, Landing, Own
+from ..hybrid.condition import NEVER, level
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, sampling
@@ -193,8 +194,11 @@ class FeedForward(AbstractActuator):
         out = []
         for k in range(self._count):
             current, number = (own.memory[0], k) if k < first else (own.memory[1], k - first)
-            out.append(jnp.where(current > number, NEVER, scene.t - knots[k]))
+            out.append(level(jnp.where(current > number, NEVER, scene.t - knots[k])))
         return out
+
+    def instants(self, own: Own) -> Sequence[Any]:
+        return super().instants(own) if self.rate is not None else [*self._knots[1:]]
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         if self.rate is not None:

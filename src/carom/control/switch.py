@@ -10,15 +10,25 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton
+from ..hybrid.condition import edge
 from ..hybrid.scene import Scene
 from ..mechanism import Site
 
 
 class AbstractSwitch(eqx.Module):
-    """A scalar that crosses zero upwards when the phase is over."""
+    """What ends a phase: a condition, or a number that rises from negative to non-negative."""
 
     @abc.abstractmethod
     def guard(self, scene: Scene) -> Any: ...
+
+    def sweep(self, scene: Scene) -> Any:
+        """Bound of the number's rate from `scene.fastest`; None where more than time and coordinates decide."""
+        return None
+
+    @property
+    def instant(self) -> Any:
+        """The time [s] at which it ends, if that is known; else None."""
+        return None
 
 
 class OnStrike(AbstractSwitch):
@@ -45,7 +55,7 @@ class OnStrike(AbstractSwitch):
 
     def guard(self, scene: Scene) -> Any:
         if self.pair is not None:
-            return self.pair.touching(scene).indentation
+            return edge(self.pair.touching(scene).indentation, size=self.pair.size(scene))
         if self.contact not in scene.phases:
             errors.name_in("compliant contact", self.contact, tuple(scene.phases))
         return jnp.where(scene.phases[self.contact] != 0, 1.0, -1.0)
@@ -60,7 +70,10 @@ class AtHeight(AbstractSwitch):
 
     def guard(self, scene: Scene) -> Any:
         y = scene.site(self.site)[1]
-        return y - self.height if self.rising else self.height - y
+        return edge(y - self.height if self.rising else self.height - y, size=scene.extent(self.site) + jnp.abs(y))
+
+    def sweep(self, scene: Scene) -> Any:
+        return 0.0 if scene.fastest is None else scene.reach(self.site, scene.fastest)
 
 
 class AtTime(AbstractSwitch):
@@ -69,4 +82,8 @@ class AtTime(AbstractSwitch):
     time: Any
 
     def guard(self, scene: Scene) -> Any:
-        return scene.t - self.time
+        return edge(scene.t - self.time, size=0.0)  # a step ends there exactly
+
+    @property
+    def instant(self) -> Any:
+        return self.time

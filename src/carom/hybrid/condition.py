@@ -23,7 +23,8 @@ class Condition(NamedTuple):
     """True where (value >= 0 and rate > slow) or (value > deep and rate > floor); the rate is that along the motion.
 
     - `rounding`: by how much the value may be off, in its own unit
-    - `edge`: true only after the value was below -2 rounding, or at zero and falling, since its automaton's last jump
+    - `edge`: true only after the value was clearly negative, or at zero and falling, since its automaton's last jump;
+      `deep` is then 2 rounding, and what it moves within the last bits of time
     """
 
     value: Any
@@ -51,7 +52,7 @@ def level(value: Any, rounding: Any = 0.0) -> Condition:
 
 def edge(value: Any, size: Any = 1.0) -> Condition:
     """Met when it has risen from negative to non-negative; `size` is that of its terms, in its own unit."""
-    return Condition(value, -jnp.inf, jnp.inf, 0.0, ROUNDING * size, True)
+    return Condition(value, 0.0, jnp.inf, -jnp.inf, ROUNDING * size, True)
 
 
 def condition_of(given: Any) -> Condition:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
-from .automaton import Own
+from .automaton import AbstractAutomaton, Own
 from .flow import scene_with_motion
 from .scene import State, merge
 from .world import World
@@ -21,6 +21,8 @@ def serve(world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple
         mine = fired[done : done + len(automaton.exits)]
         if mine:
             y, phases, memory = _serve_one(world, i, channel, t, y, phases, memory, mine)
+        if mine and automaton.impulsive:
+            phases, memory = _jolt(world, i, t, y, phases, memory, jnp.any(jnp.stack(mine)))
         done += len(automaton.exits)
         channel += len(automaton.channels)
     return y, phases, memory
@@ -50,6 +52,18 @@ def _serve_one(
                 work, gain = _replace(work, last, work[last] + driven), gain - driven
             work = _replace(work, channel, work[channel] + gain)
     return State(y.q, velocity, extra, work), phases, memory
+
+
+def _jolt(world: World, i: int, t: Any, y: State, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
+    """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
+    for j, automaton in enumerate(world.automata):
+        if j != i and type(automaton).jolted is not AbstractAutomaton.jolted:
+            old = Own(phases[j], memory[j], y.extra[j])
+            new = automaton.jolted(scene_with_motion(world, t, y, phases, memory), old)
+            phases = _replace(phases, j, jnp.where(hit, new.phase, old.phase))
+            kept = tuple(jnp.where(hit, a, b) for a, b in zip(new.memory, old.memory, strict=True))
+            memory = _replace(memory, j, kept)
+    return phases, memory
 
 
 def _kinetic(world: World, q: Any, v: Any) -> Any:

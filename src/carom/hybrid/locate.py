@@ -19,7 +19,7 @@ from .scene import State
 from .world import World, owns
 
 CUBIC_STEPS = 9  # of Newton on a cubic: from the tangent at its end to the zero of a long parabola
-BEHIND = 0.25  # of a rounding: where a condition is shot at, so that it holds there
+BEHIND = 1 / 16  # of a rounding
 SETTLED = 1e-3  # last correction of that Newton, as a share of the way from the end
 
 
@@ -70,20 +70,29 @@ def width_of(t: Any) -> Any:
     return 4.0 * ULP * jnp.abs(t)
 
 
-def holding(k: Asked, armed: tuple[Any, ...]) -> tuple[Any, ...]:
+def holding(k: Asked, armed: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
     """Which conditions are true."""
     out = []
     for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
-        met = ((v >= 0.0) & (r > k.slow[i])) | ((v > k.deep[i]) & (r > k.floor[i]))
+        deep = _margin(k, i, width) if k.edge[i] else k.deep[i]
+        met = ((v >= 0.0) & (r > k.slow[i])) | ((v > deep) & (r > k.floor[i]))
         out.append(met & armed[i] if k.edge[i] else met)
     return tuple(out)
 
 
+def _margin(k: Asked, i: int, width: Any) -> Any:
+    """What an edge may be away from zero right after it was met there."""
+    return 2.0 * k.rounding[i] + 2.0 * width * jnp.abs(k.ends.rate[i])
+
+
 def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
-    """Conditions that are true, or will be within a width or their own rounding: what is served at one instant."""
+    """Conditions that are true, or will be within a width or their own rounding: what is served at one instant.
+
+    An edge that is not served now is armed by what is left (`arming`): nothing lies between the two.
+    """
     out = []
     for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
-        soon = (v + width * r + k.rounding[i] >= 0.0) & (r > jnp.maximum(k.slow[i], 0.0))
+        soon = (v >= -_margin(k, i, width)) & (r > jnp.maximum(k.slow[i], 0.0))
         out.append(true[i] | (soon & armed[i] if k.edge[i] else soon))
     return tuple(out)
 
@@ -92,7 +101,7 @@ def arming(k: Asked, width: Any) -> tuple[Any, ...]:
     """Edges that may fire from now on: clearly negative, or at zero and on the way down (as after a rebound)."""
     out = []
     for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
-        margin = 2.0 * k.rounding[i] + width * jnp.abs(r)
+        margin = _margin(k, i, width)
         out.append((v < -margin) | ((v <= margin) & (r < 0.0)) if k.edge[i] else jnp.asarray(False))
     return tuple(out)
 
@@ -100,9 +109,17 @@ def arming(k: Asked, width: Any) -> tuple[Any, ...]:
 def just_now(k: Asked, true: tuple[Any, ...], width: Any) -> Any:
     """Did every true condition become so within the last width, as its tangent says?"""
     recent = jnp.asarray(True)
-    for v, r, rounding, on in zip(*k.ends, k.rounding, true, strict=True):
-        recent = recent & (~on | ((r > 0.0) & (v <= r * width + rounding)))
+    for v, r, behind, on in zip(*k.ends, _behind(k), true, strict=True):
+        recent = recent & (~on | ((r > 0.0) & (v <= r * width + 2.0 * behind)))
     return recent
+
+
+def _behind(k: Asked) -> list[Any]:
+    """How far beyond zero a condition is shot at, so that it holds there in spite of rounding.
+
+    Edges are not: their rounding is a guess, and what is searched to the last bits of time needs none.
+    """
+    return [jnp.zeros_like(r) if edge else BEHIND * r for r, edge in zip(k.rounding, k.edge, strict=True)]
 
 
 def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) -> Any:
@@ -110,14 +127,14 @@ def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) ->
 
     From the tangent at the end, mended on the cubic through both ends of the step. A gap in free fall is such a cubic,
     so that the longest flight is landed at once. Where neither says anything, the middle of what is not known. A part
-    of the rounding is added, so that the condition is true there.
+    of the rounding is added, so that the condition holds there.
     """
     first: Any = span
-    for v0, r0, v1, r1, rounding, on in zip(*start, *k.ends, k.rounding, true, strict=True):
+    for v0, r0, v1, r1, behind, on in zip(*start, *k.ends, _behind(k), true, strict=True):
         pace = jnp.where(r1 > 0.0, r1, 1.0)
         tangent = span - v1 / pace
         guess = jnp.where((r1 > 0.0) & (tangent > low), tangent, 0.5 * (low + span))
-        mended = _on_cubic((v0, r0, v1, r1), span, guess) + BEHIND * rounding / pace
+        mended = _on_cubic((v0, r0, v1, r1), span, guess) + behind / pace
         first = jnp.where(on, jnp.minimum(first, mended), first)
     return first
 
@@ -139,8 +156,8 @@ def _on_cubic(ends: tuple[Any, ...], span: Any, guess: Any) -> Any:
 def ahead(k: Asked, span: Any, high: Any) -> Any:
     """When the next condition will become true, by its tangent, if that is before `high`; else infinity."""
     first: Any = jnp.asarray(jnp.inf)
-    for v, r, rounding in zip(*k.ends, k.rounding, strict=True):
-        coming = span + (BEHIND * rounding - v) / jnp.where(r > 0.0, r, 1.0)
+    for v, r, behind in zip(*k.ends, _behind(k), strict=True):
+        coming = span + (behind - v) / jnp.where(r > 0.0, r, 1.0)
         first = jnp.where((v < 0.0) & (r > 0.0) & (coming < high), jnp.minimum(first, coming), first)
     return first
 

@@ -29,6 +29,7 @@ EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-4, 0.9  # so many events in this share of the horizon, coming no faster and no slower
+CLOSE = 1e-3  # of a step: nearer to an event it is accepted up to there
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
@@ -225,22 +226,29 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     """Accept the step, land on an event, or try again with another length."""
     width = width_of(a.t)
     good = a.norm <= 1.0
-    true = holding(a.asked, c.armed)
+    true = holding(a.asked, c.armed, width)
+    near = together(a.asked, c.armed, true, width)
+    true = tuple(jnp.where(a.last, n, h) for n, h in zip(near, true, strict=True))  # nothing comes after the horizon
     met = good & any_of(true)
-    bracket = jnp.isfinite(c.high)
+    bracket = jnp.isfinite(c.high) & (a.span < c.high)
     low = jnp.where(good & ~met & bracket, a.span, jnp.where(good, c.low, 0.0))
     high = jnp.where(met, a.span, jnp.where(good, c.high, jnp.inf))
     # An event counts at the end of a step that begins where nothing had happened: one width before, nothing has.
     landed = met & (c.fresh | just_now(a.asked, true, width) | (a.span - c.low <= width))
     clear = good & ~met & ~bracket
+    # Close to an event the step up to here counts: a short one is rounded less.
+    closer = good & ~met & bracket & (c.high - a.span < CLOSE * a.span) & (c.high - a.span > width)
     # What may have come and gone inside is looked at first.
-    peek = (landed | clear) & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)
-    accept, hit = (landed | clear) & ~peek, landed & ~peek
-    fired = together(a.asked, c.armed, true, width)
+    done = landed | clear | closer
+    peek = done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)
+    accept, hit, closer = done & ~peek, landed & ~peek, closer & ~peek
     aim, hint = _aim(c, a, true, met, low, high, width)
-    aim = jnp.where(accept, jnp.inf, jnp.where(peek, a.unseen, jnp.where(good, aim, jnp.inf)))
-    low, high = jnp.where(accept | peek, 0.0, low), jnp.where(accept | peek, jnp.inf, high)
-    return Verdict(accept, hit, tuple(f & hit for f in fired), aim, low, high, hint)
+    left = jnp.where(closer, a.span, 0.0)
+    over = accept & ~closer
+    aim = jnp.where(over | ~good, jnp.inf, jnp.where(peek, a.unseen, aim - left))
+    low = jnp.where(accept | peek, 0.0, low)
+    high = jnp.where(over | peek, jnp.inf, high - left)
+    return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint - left)
 
 
 def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> tuple[Any, Any]:
@@ -386,8 +394,8 @@ def _blow(world: World, verdict: Verdict) -> Any:
 def _outcome(
     world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
 ) -> Any:
-    stuck = ~accept & ~c.fresh & (new.h <= 4e-3 * width_of(c.t)) & (a.norm > 1.0)
-    broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck | (new.h <= 1e-200))
+    stuck = ~accept & ~c.fresh & (new.h <= jnp.maximum(0.05 * width_of(c.t), 1e-200)) & ~(a.norm <= 1.0)
+    broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     lost = any_of([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
     awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window

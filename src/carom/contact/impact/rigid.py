@@ -184,13 +184,8 @@ class RigidContacts(AbstractAutomaton):
         return Own(number_of(self.contacts, modes), (jnp.asarray(0.0),) * len(self.memory), ())
 
     def settle(self, scene: Scene, own: Own) -> Own:
-        return self._decided(scene, own, [jnp.asarray(False)] * len(self.exits))
-
-    def jolted(self, scene: Scene, own: Own) -> Own:
-        """Another automaton's blow may have pressed or thrown what was closed: a blow of its own answers."""
-        closed = [mode != OPEN for mode in self.modes(own.phase)]
-        strikes = [*closed, *[jnp.asarray(False)] * (len(self.exits) - len(closed))]
-        return self._decided(scene, own, strikes)
+        landing = self._landed(scene, own, [jnp.asarray(False)] * len(self.exits))
+        return Own(landing.phase, landing.memory, own.states)
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         size, modes = self.row_count, self.modes(own.phase)
@@ -221,10 +216,6 @@ class RigidContacts(AbstractAutomaton):
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         return self._landed(scene, own, list(fired))
-
-    def _decided(self, scene: Scene, own: Own, fired: list[Any]) -> Own:
-        landing = self._landed(scene, own, fired)
-        return Own(landing.phase, landing.memory, own.states)
 
     def _landed(self, scene: Scene, own: Own, fired: list[Any]) -> Landing:
         """One decision for all contacts together: the blow, then who rests, slides or leaves."""

@@ -80,8 +80,8 @@ def _warn(sentence: str) -> None:
     from .errors import CaromWarning
 
     cure = "set XDG_CACHE_HOME to a folder of your own"
-    # Where in carom it was noticed is of no use to anybody.
-    warnings.warn_explicit(f"{sentence}; {cure}", CaromWarning, "carom", 1)
+    # Where in carom it was noticed is of no use to anybody; a name in brackets is not looked for among files.
+    warnings.warn_explicit(f"{sentence}; {cure}", CaromWarning, "<carom>", 1)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,7 @@ import pytest
 
 MOST = 8e9  # [byte] of one worker
 
-# Tests of whole runs use carom as its users do: nothing checks shapes, and compiled programs are shared on disk. They
-# come first, as they take long: the others fill the time that is left at the end of a parallel run.
+# Tests of whole runs use carom as its users do: nothing checks shapes, and compiled programs are shared on disk.
 WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")
 
 
@@ -23,7 +22,8 @@ def whole(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: not whole(item.path))
+    """Files that take long come first; short ones fill the time that is left at the end of a parallel run."""
+    items.sort(key=lambda item: (not whole(item.path), item.path.suffix != ".md", "properties" not in item.path.parts))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

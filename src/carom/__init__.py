@@ -10,11 +10,14 @@ if "xla_backend_extra_options" not in _os.environ.get("XLA_FLAGS", ""):
 
 import jax as _jax
 
+from . import cache as _cache
+
 # What was compiled once is found on disk by the next process, unless the user keeps a cache of their own.
 if not getattr(_jax.config, "jax_compilation_cache_dir", None):
-    _cache = _os.path.join(_os.environ.get("XDG_CACHE_HOME", _os.path.expanduser("~/.cache")), "carom", "compiled")
-    _jax.config.update("jax_compilation_cache_dir", _cache)
-    _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+    _compiled = _cache.folder("compiled")
+    if _compiled is not None:  # else it is somebody else's, and programs are code
+        _jax.config.update("jax_compilation_cache_dir", str(_compiled))
+        _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 # Contact stiffness times micrometres leaves nothing for float32 to hold.
 _jax.config.update("jax_enable_x64", True)

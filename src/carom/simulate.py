@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 import warnings
@@ -21,6 +20,7 @@ from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, merge, split
 from .hybrid.world import World, scene_of
+from .result import files
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
@@ -224,7 +224,10 @@ class _Store:
         self.pieces: list[tuple[np.ndarray, np.ndarray]] = []
         self.widths = (0, 0)
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as trouble:
+                raise files.FileError(files.sentence(folder, trouble)) from None
             if any(folder.glob("chunk-*.npz")):
                 raise errors.CaromError(f"stream folder '{folder}' already holds a run; choose another, or empty it")
 
@@ -234,19 +237,20 @@ class _Store:
         self.widths = (len(names[0]), len(names[1]))
         if self.folder is not None:
             text = json.dumps({"steps": names[0], "events": names[1]}, indent=1)
-            (self.folder / "columns.json").write_text(text)
+            files.write_text(self.folder / "columns.json", text)
 
     def add(self, steps: Any, events: Any) -> None:
         steps, events = np.asarray(steps), np.asarray(events)
         if self.folder is None:
             self.pieces.append((steps.copy(), events.copy()))  # of chunks that are kept for their few rows no longer
             return
+        try:
+            with files.written(self.folder / f"chunk-{self.count + 1:06d}.npz") as half, open(half, "wb") as file:
+                np.savez(file, steps=steps, events=events)
+        except files.FileError as trouble:
+            kept = f"the run until t = {float(steps[0, 0]):g} s is" if self.count and len(steps) else "nothing of it is"
+            raise files.FileError(f"{trouble}; the run was stopped, and {kept} in {self.folder}") from None
         self.count += 1
-        name = self.folder / f"chunk-{self.count:06d}.npz"
-        half = self.folder / f".{name.name}.part"
-        with open(half, "wb") as file:
-            np.savez(file, steps=steps, events=events)
-        os.replace(half, name)
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
         pieces = (

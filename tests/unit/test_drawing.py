@@ -193,7 +193,7 @@ def test_films_that_cannot_be_written_are_refused(bounce, tmp_path, monkeypatch)
         bounce.animate(tmp_path / "film.avi")
     with pytest.raises(carom.errors.CaromError, match="speed of animate is 0"):
         bounce.animate(tmp_path / "film.gif", speed=0)
-    with pytest.raises(carom.errors.CaromError, match="cannot be written: No such file"):
+    with pytest.raises(carom.errors.CaromError, match="cannot be written: no such file or directory; make its"):
         bounce.animate(tmp_path / "missing" / "strip.png")
     monkeypatch.setattr(film.shutil, "which", lambda name: None)
     with pytest.raises(carom.errors.CaromError, match=r"needs the program ffmpeg.*write a \.gif"):

@@ -60,6 +60,8 @@ def test_programs_that_may_only_be_read_are_read(tmp_path, monkeypatch):
     def refuses(*_):
         raise PermissionError
 
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "carom").mkdir(mode=0o700)
     compiled = jax.jit(lambda x: x + 1.0).lower(1.0).compile()
     store._write(tmp_path / "program", compiled)
     monkeypatch.setattr(store.os, "utime", refuses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..result.files import written
 
 ASKED = np.linspace(0.02, 1.0, 50)
 # Told apart without colour: dash pattern and grey, and a name on every line.
@@ -64,10 +64,11 @@ def draw(laws: dict[str, Callable[[float], float]], path: Path) -> None:
         title="A point mass strikes a compliant wall (broad grey: achieved = asked)",
     )
     axes.grid(color="0.92")
-    temporary = path.with_name(f".{path.stem}.part{path.suffix}")
-    figure.savefig(temporary, dpi=150)
-    os.replace(temporary, path)
-    pyplot.close(figure)
+    try:
+        with written(path) as half:
+            figure.savefig(half, dpi=150)
+    finally:
+        pyplot.close(figure)
 
 
 def _label(axes: Any, curves: dict[str, np.ndarray]) -> None:

@@ -5,6 +5,9 @@ program is found by what it was made from: carom's own source, the function, the
 shapes. Only worlds made of carom's own classes take part: code of a user may change without its name changing. Those
 worlds are left to JAX's cache.
 
+Programs are code, and reading one runs it: they are read from the user's own folder, and only with the tag that the
+user's key made (`carom/cache.py`).
+
 `CAROM_PROGRAMS=off` in the environment switches it off, for those who patch carom while it runs.
 """
 
@@ -14,10 +17,11 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import io
 import os
 import pickle
 import platform
-import tempfile
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -28,6 +32,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .. import cache
 from ..mechanism.recipe import Recipe
 
 OWN = "carom."
@@ -98,9 +103,8 @@ def _path(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any
         words = [_machine(), *_words(function, True), *_words(static, True), *_words(args, False)]
     except Foreign:
         return None
-    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
-    name = hashlib.sha256("\n".join(words).encode()).hexdigest()
-    return Path(cache) / "carom" / "programs" / name
+    folder = cache.folder("programs")
+    return None if folder is None else folder / hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 @functools.cache
@@ -167,35 +171,53 @@ def _own(thing: Any) -> str:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
+SIZE = 8  # [byte] of the number in front, which says how long the structure is
+
+
 def _read(path: Path, args: tuple[Any, ...]) -> Any:
     """A program from disk; None if there is none that can be used."""
     from jax.experimental import serialize_executable
 
     try:
-        payload, like = pickle.loads(path.read_bytes())
-        with contextlib.suppress(OSError):  # programs of somebody else, or on a disk that cannot be written
+        data = cache.unsealed(path)
+        if data is None:
+            return None
+        with contextlib.suppress(OSError):  # a disk that cannot be written
             os.utime(path)
-        into, out = jax.tree.structure((args, {})), jax.tree.structure(like)
-        return serialize_executable.deserialize_and_load(payload, into, out)
-    except Exception:  # missing, cut short, or written by something else: compile as if it were not there
+        end = SIZE + int.from_bytes(data[:SIZE], "big")
+        into, out = jax.tree.structure((args, {})), jax.tree.structure(_Structure(io.BytesIO(data[SIZE:end])).load())
+        return serialize_executable.deserialize_and_load(data[end:], into, out)
+    except Exception:  # cut short, or written by something else: compile as if it were not there
         return None
+
+
+class _Structure(pickle.Unpickler):
+    """Reads how results are nested: carom's own classes and numbers, nothing that could be called."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name) if module.startswith(OWN) else None
+        if not isinstance(found, type) or _own(found) != f"{module}.{name}":  # a.b.c may lead out of carom
+            raise Foreign(f"{module}.{name}")
+        return found
 
 
 def _write(path: Path, program: Any) -> None:
     """Keep a program; a full disk or an unwritable folder is no reason to stop a simulation."""
     from jax.experimental import serialize_executable
 
+    half = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
         payload, _, out = serialize_executable.serialize(program)
-        like = jax.tree.unflatten(out, range(out.num_leaves))
-        data = pickle.dumps((payload, like))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as half:
-            half.write(data)
-        os.replace(half.name, path)
+        like = pickle.dumps(jax.tree.unflatten(out, range(out.num_leaves)))
+        with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(cache.seal(path, len(like).to_bytes(SIZE, "big") + like + payload))
+        os.replace(half, path)
         _tidy(path.parent)
     except Exception:
         return
+    finally:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
 
 
 def _tidy(folder: Path) -> None:

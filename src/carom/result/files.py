@@ -25,6 +25,8 @@ class FileError(CaromError):
 def written(path: Path) -> Iterator[Path]:
     """A temporary name beside `path`, renamed to it when everything went well, removed otherwise."""
     path = Path(path)
+    if path.exists() and not path.is_file():  # a device must not be replaced by a file
+        raise FileError(f"{path} cannot be written: it is {'a folder' if path.is_dir() else 'no file'}; name a file")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
         os.close(handle)
@@ -59,15 +61,20 @@ def refuse_unwritable(path: Path) -> None:
 def sentence(path: Path, trouble: OSError) -> str:
     """What the system answered, and what to do."""
     why = (trouble.strerror or type(trouble).__name__).lower()
-    cure = {
-        28: "make room, or choose another disk",
-        13: "choose a folder that you may write to",
-        1: "choose a folder that you may write to",
-        30: "choose a folder that you may write to",
-        2: "make its folder first",
-        17: "choose another name",
-    }.get(trouble.errno or 0, "check the path")
-    return f"{path} cannot be written: {why}; {cure}"
+    return f"{path} cannot be written: {why}; {CURES.get(trouble.errno or 0, 'check the path')}"
+
+
+ROOM, RIGHTS = "make room, or choose another disk", "choose a folder that you may write to"
+CURES = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: ROOM,
+    errno.EFBIG: ROOM,
+    errno.EACCES: RIGHTS,
+    errno.EPERM: RIGHTS,
+    errno.EROFS: RIGHTS,
+    errno.ENOENT: "make its folder first",
+    errno.EEXIST: "choose another name",
+}
 
 
 def _umask() -> int:

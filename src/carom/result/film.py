@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import errors
 from .drawing import Clip, Drawing, Part, clips_of, drawing
+from .files import FileError, written
 
 ENDINGS = (".mp4", ".gif", ".png")
 WATCH = 1.6  # [s] of film for one impact
@@ -55,9 +56,9 @@ def animate(
     drawn = drawing(clips, shown.times)
     if progress is not None:
         progress(0, len(shown.times))
-    with _passing(path) as temporary, _figure(width, height) as (figure, axes):
+    with written(path) as half, _encoded(path), _figure(width, height) as (figure, axes):
         writer = _writer(ending, rate)
-        with writer.saving(figure, str(temporary), dpi=figure.dpi):
+        with writer.saving(figure, str(half), dpi=figure.dpi):
             for k, (part, frame) in enumerate(_frames(drawn)):
                 axes.clear()
                 paint(axes, drawn, part, frame, width / height)
@@ -251,12 +252,12 @@ def _strip(clips: Sequence[Clip], path: Path, width: int, height: int) -> Path:
     times = np.linspace(begin, end, STRIP)
     drawn = drawing(clips, times)
     columns, rows = 4, STRIP // 4
-    with _passing(path) as temporary, _figure(width, height, rows, columns) as (figure, axes):
+    with written(path) as half, _figure(width, height, rows, columns) as (figure, axes):
         aspect = (width / columns) / (height / rows)
         for cell, (part, frame) in zip(np.ravel(axes), _frames(drawn), strict=True):
             paint(cell, drawn, part, frame, aspect)
             cell.text(0.03, 0.97, f"{part.t[frame]:.3g} s", transform=cell.transAxes, va="top", color=INK, fontsize=9)
-        figure.savefig(temporary, dpi=figure.dpi, format="png")
+        figure.savefig(half, dpi=figure.dpi, format="png")
     return path
 
 
@@ -274,22 +275,21 @@ def _figure(width: int, height: int, rows: int = 1, columns: int = 1) -> Iterato
     yield figure, axes
 
 
+@contextlib.contextmanager
+def _encoded(path: Path) -> Iterator[None]:
+    """Films are encoded by another program, which tells what went wrong, such as a full disk, in its own words."""
+    try:
+        yield
+    except subprocess.CalledProcessError as trouble:
+        said = trouble.stderr or trouble.output or b""
+        last = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().splitlines()[-1:]
+        why = f"ffmpeg ended with '{last[0].strip()}'" if last else f"ffmpeg ended with code {trouble.returncode}"
+        raise FileError(f"{path} cannot be written: {why}; make room, or write a .gif instead") from None
+
+
 def _writer(ending: str, fps: int) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
     if ending == ".gif":
         return PillowWriter(fps=min(fps, 50))
     return FFMpegWriter(fps=fps, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])
-
-
-@contextlib.contextmanager
-def _passing(path: Path) -> Iterator[Path]:
-    """A name under which a file is written before it takes its own: whole, or not at all."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except OSError as cause:
-        raise errors.CaromError(f"{path} cannot be written: {cause.strerror or cause}") from cause
-    finally:
-        temporary.unlink(missing_ok=True)

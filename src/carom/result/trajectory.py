@@ -9,7 +9,6 @@ Every variable has its unit and meaning in its attributes, and every dimension i
 from __future__ import annotations
 
 import importlib.util
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from .. import errors
 from . import signals
 from .dense import states
+from .files import written
 
 if TYPE_CHECKING:
     import xarray
@@ -69,15 +69,8 @@ def save(result: Result, path: Any, samples: int | None = None) -> Path:
         raise errors.CaromError(
             "save needs h5netcdf and h5py, which are not installed; pip install 'carom[results]'"
         ) from trouble
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    except OSError as trouble:
-        said = trouble.strerror or type(trouble).__name__
-        raise errors.CaromError(f"'{path}' could not be written ({said}); choose another place, or make room") from None
-    finally:
-        part.unlink(missing_ok=True)
+    with written(path) as half:
+        half.write_bytes(content)
     return path
 
 

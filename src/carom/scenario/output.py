@@ -57,8 +57,11 @@ def write(
             f"interrupted while figures and report were made; the numbers are in {folder.path}; run: carom report "
             f"{folder.path}"
         ) from None
+    except FileError as refusal:  # the folder has had a name that nobody knows
+        said = str(refusal).replace(str(folder.half), str(folder.path))
+        raise FileError(said if "nothing was written" in said else f"{said}; nothing was written") from None
     except OSError as trouble:
-        raise FileError(sentence(Path(trouble.filename or path), trouble)) from None
+        raise FileError(f"{sentence(folder.path, trouble)}; nothing was written") from None
     finally:
         folder.discard()
 

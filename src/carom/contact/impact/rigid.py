@@ -4,9 +4,10 @@ All rigid contacts of a world are one automaton, because a blow at one sends imp
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
 
 - One contact alone: Routh's path over the normal impulse (path.py), ended by Newton's, Poisson's or Stronge's law.
-- Several, closed or closing, at one instant (impulses.py, several.py). Newton: u_n+ + e u_n- and P_n are
-  complementary. Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and
-  Pfeiffer). Friction obeys Coulomb's law for the velocities after the blow.
+- Several, closed or closing, at one instant (groups.py, course.py). Newton: u_n+ + e u_n- and P_n are complementary.
+  Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and Pfeiffer). Friction
+  follows a path that is Routh's for each contact as their coupling vanishes; or, by choice, obeys Coulomb's law for
+  the velocities after the blow.
 - A rebound slower than `settle_speed` counts as none: that is how a Zeno sequence of ever smaller bounces ends.
 - A contact without normal velocity that is pressed stays closed; it opens when its force would pull, slips when
   friction is used up, and sticks when sliding stops (maintained.py). Where that allows no motion, or more than one
@@ -29,7 +30,7 @@ from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
 from ..pairs import AbstractPair, JointLimit
 from .contact import RigidContact, refuse_mixed
-from .impulses import blow_of, driven
+from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import friction_force, guards, held_rows, phase_of
 from .phases import OPEN, mode_of, modes_of, number_of, total, words_of
 from .system import any_of, friction_at, gaps_of, rubbing, senses_of, system_of
@@ -42,6 +43,8 @@ class RigidContacts(AbstractAutomaton):
     """All rigid contacts of a world, with a phase per contact: open, closed; with friction, sticking or sliding.
 
     - `settle_speed` [m/s]: a rebound slower than this becomes maintained contact
+    - `friction_rule`: "path", friction followed through the blow, or "end velocity", Coulomb's law for the velocities
+      after each phase of it (Moreau)
 
         floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), carom.Stronge(0.8), carom.Coulomb(0.3))
         carom.RigidContacts(floor)
@@ -50,8 +53,15 @@ class RigidContacts(AbstractAutomaton):
     contacts: tuple[RigidContact, ...]
     settle_speed: Any
     name: str = eqx.field(static=True)
+    friction_rule: str = eqx.field(static=True)
 
-    def __init__(self, *contacts: RigidContact, settle_speed: Any = 1e-6, name: str = "rigid contacts") -> None:
+    def __init__(
+        self,
+        *contacts: RigidContact,
+        settle_speed: Any = 1e-6,
+        name: str = "rigid contacts",
+        friction_rule: str = PATH,
+    ) -> None:
         if not contacts:
             raise errors.CaromError("RigidContacts got no contact; give at least one carom.RigidContact(...)")
         for c in contacts:
@@ -60,6 +70,7 @@ class RigidContacts(AbstractAutomaton):
         errors.number(name, "settle_speed", settle_speed, above=0.0)
         self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
         refuse_mixed(self.contacts)
+        self.friction_rule = checked_rule(name, friction_rule, self.contacts)
         errors.names("rigid contacts", [c.name for c in contacts], "give each its own name=")
         count = total(self.contacts)
         if count > MOST_PHASES:
@@ -209,7 +220,14 @@ class RigidContacts(AbstractAutomaton):
         strikes, lifts = fired[:n], fired[n : 2 * n]
         right, left, stop, paradox = (fired[2 * n + k * m : 2 * n + (k + 1) * m] for k in range(4))
         part = [(mode != OPEN) | s for mode, s in zip(self.modes(own.phase), strikes, strict=True)]
-        impulses, velocity, found = blow_of(self.contacts, self.settle_speed, scene, part, strikes)
+        # Slow rebounds count as none, and so do those of contacts that were closed.
+        asked = []
+        for contact, strike in zip(self.contacts, strikes, strict=True):
+            e = jnp.asarray(contact.law.asked, dtype=float)
+            fast = e * jnp.abs(contact.pair.touching(scene).rate) >= self.settle_speed
+            asked.append(jnp.where(strike & fast, e, 0.0))
+        hit = [on & any_of(list(strikes)) for on in part]
+        impulses, velocity, found = blow_of(self.contacts, scene, hit, asked, self.friction_rule)
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)
         after.motion = scene.motion
         speed = system_of(self.contacts, after).speed

@@ -28,6 +28,7 @@ import jax.numpy as jnp
 from ...hybrid.reaction import least, masked
 
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
+SOLVED = 1e-9  # of the data: what may be left of a velocity that is to vanish, where rows nearly depend on each other
 ROUNDS = 64  # decisions changed at most, per contact
 
 
@@ -43,6 +44,7 @@ class Problem(NamedTuple):
     fixed: list[Any]  # +-1: this contact with friction slides, and that way; 0: it may stick
     rubs: tuple[int, ...]  # contact to which each tangential row belongs
     linked: Any = None  # (contacts, contacts): which share a solution; None: all
+    data: Any = None  # velocities b that tolerances are measured by; None: the same as b
     jams: Any = None  # per contact with friction +-1: pushes, sliding that way, until u_t = 0 (instead of u_n = 0)
 
     @property
@@ -153,7 +155,10 @@ def values(p: Problem, d: Decided) -> tuple[list[Any], list[Any], list[Any]]:
             columns[i] = [jnp.where(s == 0.0, a, -s * c) for a, c in zip(columns[i], columns[n + k], strict=True)]
     sticks = [p.part[i] & (s == 0.0) for s, i in zip(d.sense, p.rubs, strict=True)]
     active = [*d.pushes, *sticks]
-    x = least(masked(columns, active), [jnp.where(on, -v, 0.0) for on, v in zip(active, b, strict=True)])
+    # In units of the inverse inertia, which makes the ones that stand for inactive rows no larger than the others.
+    unit = sum(jnp.abs(p.w[r][r]) for r in range(size)) / size
+    scaled = [[c / unit for c in row] for row in columns]
+    x = least(masked(scaled, active), [jnp.where(on, -v / unit, 0.0) for on, v in zip(active, b, strict=True)])
     after = [b[r] + sum(columns[r][k] * x[k] for k in range(size)) for r in range(size)]
     rubbed = [
         jnp.where(s, x[n + k], c * (x[i] + p.offset[i]))
@@ -167,17 +172,19 @@ def _broken(p: Problem, x: list[Any], rubbed: list[Any], after: list[Any], d: De
     n = p.contacts
     pushed = [jnp.sqrt(jnp.maximum(row[r], 0.0)) for r, row in enumerate(p.w)]  # makes impulses comparable
     moved = [jnp.where(root > 0.0, 1.0 / jnp.where(root > 0.0, root, 1.0), 0.0) for root in pushed]  # and velocities
-    sizes = [jnp.abs(p.b[i]) * moved[i] + jnp.abs(p.offset[i]) * pushed[i] for i in range(n)]
+    data = p.b if p.data is None else p.data
+    sizes = [jnp.abs(data[i]) * moved[i] + jnp.abs(p.offset[i]) * pushed[i] for i in range(n)]
     for k, i in enumerate(p.rubs):
-        sizes[i] = sizes[i] + jnp.abs(p.b[n + k]) * moved[n + k]
+        sizes[i] = sizes[i] + jnp.abs(data[n + k]) * moved[n + k]
     sizes = [jnp.where(on, size, 0.0) for on, size in zip(p.part, sizes, strict=True)]
     tiny = [TOLERANCE * jnp.sum(jnp.where(p.together[i], jnp.stack(sizes), 0.0)) for i in range(n)]
-    pulls = [x[i] * pushed[i] < -tiny[i] for i in range(n)]
+    unmet = [jnp.abs(after[r]) * moved[r] * TOLERANCE > SOLVED * tiny[i] for r, i in enumerate((*range(n), *p.rubs))]
+    pulls = [(x[i] * pushed[i] < -tiny[i]) | unmet[i] for i in range(n)]
     enters = [after[i] * moved[i] < -tiny[i] for i in range(n)]
     flags = [p.part[i] & jnp.where(d.pushes[i], pulls[i], enters[i]) for i in range(n)]
     for k, i in enumerate(p.rubs):
         push = x[i] + p.offset[i]
-        too_much = (jnp.abs(rubbed[k]) - p.limit[k] * push) * pushed[n + k] > tiny[i]
+        too_much = ((jnp.abs(rubbed[k]) - p.limit[k] * push) * pushed[n + k] > tiny[i]) | unmet[n + k]
         turned = (d.sense[k] * after[n + k] * moved[n + k] < -tiny[i]) & (push * pushed[i] > tiny[i])
         flags.append(_free(p, k) & jnp.where(d.sense[k] == 0.0, too_much, turned))
     return flags

@@ -308,7 +308,9 @@ class Contact(AbstractAutomaton):
         motion = scene.motion(scene.v)
         w_tn = dot(r.tangential, motion.solve(r.normal))
         push = self.normal.force(law, memory, k.indentation, k.rate)
-        terms = sum(jnp.abs(x * a) for x, a in zip(r.tangential, motion.free, strict=True)) + jnp.abs(r.tangential_drift)
+        terms = sum(jnp.abs(x * a) for x, a in zip(r.tangential, motion.free, strict=True)) + jnp.abs(
+            r.tangential_drift
+        )
         least = ROUNDING * terms / w_tt + 1e-300
         ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e3 * least
         held = held - ahead * w_tn / w_tt

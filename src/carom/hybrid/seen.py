@@ -239,5 +239,3 @@ def open_depth(look: list[Watch | None]) -> Any:
         if w is not None and w.room is not None:
             deep = jnp.maximum(deep, w.value - w.room)
     return deep
-
-

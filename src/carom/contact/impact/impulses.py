@@ -6,75 +6,103 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ... import errors
 from ...hybrid.reaction import dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
+from .course import Blows, impulses_along
+from .groups import linked_of, reached
 from .newton import Newton
 from .path import Weights, path
-from .several import Solution, solve
-from .system import problem_of, rubbing, system_of
+from .several import TOLERANCE
+from .stronge import Stronge
+from .system import friction_at, rubbing, system_of
+
+PATH, END = "path", "end velocity"  # rules of friction
 
 
 def blow_of(
-    contacts: Contacts, scene: Scene, part: list[Any], asked: list[Any]
+    contacts: Contacts, scene: Scene, part: list[Any], asked: list[Any], rule: str = PATH
 ) -> tuple[list[Any], Any, Any]:
-    """Impulses, velocity after them, and whether they were found."""
+    """Impulses, velocity after them, and whether they were found.
+
+    `part` says which contacts are closed or closing, `asked` the restitution of each: 0 where it is to settle.
+    """
     r, inverse = system_of(contacts, scene), scene.motion(scene.v).solve
     through = [inverse(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
-    impulses, found = _impulses(contacts, w, r.speed, asked, part)
+    impulses, found = impulses_of(contacts, w, r.speed, part, asked, rule)
     velocity = tuple(v + sum(p * t[j] for p, t in zip(impulses, through, strict=True)) for j, v in enumerate(scene.v))
     return impulses, velocity, found
 
 
-def _impulses(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:
-    alone = _alone(contacts, w, speed, asked, part)
-    if len(contacts) == 1:
-        return alone, jnp.asarray(True)
-    several, found = _together(contacts, w, speed, asked, part)
-    one = sum(jnp.where(on, 1, 0) for on in part) == 1
-    return [jnp.where(one, a, b) for a, b in zip(alone, several, strict=True)], found | one
+def impulses_of(
+    contacts: Contacts, w: list[list[Any]], speed: list[Any], part: list[Any], asked: list[Any], rule: str = PATH
+) -> tuple[list[Any], Any]:
+    """Impulses for the inverse inertia `w` seen from the contacts and their velocities `speed`, row by row."""
+    n, rubs = len(contacts), rubbing(contacts)
+    # What no impulse moves, takes none.
+    part = [jnp.asarray(on & (w[i][i] > 0.0)) for i, on in enumerate(part)]
+    linked = linked_of(w, part, rubs)
+    on = reached(linked, part, speed[:n])
+    lonely = jnp.sum(linked, axis=1) == 1
+    if rule == END:  # without friction there is no path to follow, so that both rules agree
+        lonely = lonely & jnp.asarray([c.friction is None for c in contacts])
+    alone, ends = _alone(contacts, w, speed, asked, list(on & lonely))
+    if n == 1 and (rule == PATH or not rubs):
+        return alone, ends
+    several, found = impulses_along(_together(contacts, w, speed, asked, on & ~lonely, linked, rule))
+    owner = (*range(n), *rubs)
+    both = [jnp.where(lonely[i], a, b) for i, a, b in zip(owner, alone, several, strict=True)]
+    return both, found & ends
 
 
-def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> list[Any]:
+def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:
     """Impulses of every contact as if it were the only one."""
-    n = len(contacts)
-    normal, rubbed = [], []
+    n, rubs = len(contacts), rubbing(contacts)
+    normal, rubbed, found = [], [], jnp.asarray(True)
     for i, contact in enumerate(contacts):
+        approach = jnp.where(part[i], jnp.minimum(speed[i], 0.0), 0.0)
+        own = jnp.where(part[i], w[i][i], 1.0)
         if contact.friction is None:
-            p = jnp.maximum(-(1.0 + asked[i]) * speed[i] / w[i][i], 0.0)
+            p = -(1.0 + asked[i]) * approach / own
         else:
-            k = n + rubbing(contacts).index(i)
-            weights = Weights(w[i][i], w[i][k], w[k][k])
+            k = n + rubs.index(i)
             mu = contact.friction.coefficient(jnp.abs(speed[k]))
-            way = path(weights, jnp.minimum(speed[i], 0.0), speed[k], mu, contact.friction.limit)
+            way = path(Weights(own, w[i][k], w[k][k]), approach, speed[k], mu, contact.friction.limit)
             p = contact.law.end(way, asked[i])
             rubbed.append(jnp.where(part[i], way.friction(p), 0.0))
+            found = found & (way.found | ~part[i])
         normal.append(jnp.where(part[i], p, 0.0))
-    return [*normal, *rubbed]
+    return [*normal, *rubbed], found
 
 
-def _together(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:
-    """Impulses of several contacts at one instant."""
-    n = len(contacts)
-    none, free = [jnp.asarray(0.0)] * n, [jnp.asarray(0.0)] * len(rubbing(contacts))
-    poisson = all(not isinstance(c.law, Newton) for c in contacts)
-    shifted = [u if poisson else (1.0 + e) * u for u, e in zip(speed, asked, strict=False)] + speed[n:]
-    first = solve(problem_of(contacts, w, shifted, part, none, free, speed))
-    if not poisson:
-        return [*first.normal, *first.tangential], first.found
-    turned = _after(w, speed, first)
-    back = [e * p for e, p in zip(asked, first.normal, strict=True)]
-    second = solve(problem_of(contacts, w, turned, part, back, free, speed))
-    normal = [p + q + o for p, q, o in zip(first.normal, second.normal, back, strict=True)]
-    rubbed = [p + q for p, q in zip(first.tangential, second.tangential, strict=True)]
-    return [*normal, *rubbed], first.found & second.found
+def _together(
+    contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: Any, linked: Any, rule: str
+) -> Blows:
+    """Contacts that share a blow."""
+    n, rubs = len(contacts), rubbing(contacts)
+    newton = any(isinstance(c.law, Newton) for c in contacts)
+    laws = [friction_at(contacts, k) for k in range(len(rubs))]
+    mu = [law.coefficient(jnp.abs(speed[n + k])) for k, law in enumerate(laws)]
+    limit = [jnp.asarray(law.limit, dtype=float) for law in laws]
+    if rule == END:  # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
+        whole = jnp.sum(jnp.abs(jnp.stack([jnp.asarray(u) for u in speed])))
+        limit = [jnp.where(jnp.abs(speed[n + k]) > TOLERANCE * whole, mu[k], limit[k]) for k in range(len(rubs))]
+    return Blows(w, speed, asked, mu, limit, part, linked, rubs, newton, rule == END)
 
 
-def _after(w: Any, speed: list[Any], s: Solution) -> list[Any]:
-    """Velocities after the impulses of a solution."""
-    impulses = [*s.normal, *s.tangential]
-    return [u + dot(row, impulses) for u, row in zip(speed, w, strict=True)]
+def checked_rule(name: str, rule: Any, contacts: Contacts) -> str:
+    """The rule of friction, or a refusal."""
+    if rule not in (PATH, END):
+        raise errors.CaromError(f"friction_rule of {name} is {rule!r}; it must be '{PATH}' or '{END}'")
+    for c in contacts:
+        if rule == END and isinstance(c.law, Stronge) and c.friction is not None:
+            raise errors.CaromError(
+                f"friction_rule of {name} is '{END}', but the restitution of contact '{c.name}' is Stronge, whose work "
+                f"is counted along the path; use '{PATH}', or Poisson"
+            )
+    return str(rule)
 
 
 def driven(contacts: Contacts, scene: Scene, impulses: list[Any]) -> Any:

@@ -4,9 +4,10 @@ All rigid contacts of a world are one automaton, because a blow at one sends imp
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
 
 - One contact alone: Routh's path over the normal impulse (path.py), ended by Newton's, Poisson's or Stronge's law.
-- Several, closed or closing, at one instant (impulses.py, several.py). Newton: u_n+ + e u_n- and P_n are
-  complementary. Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and
-  Pfeiffer). Friction obeys Coulomb's law for the velocities after the blow.
+- Several, closed or closing, at one instant (groups.py, course.py). Newton: u_n+ + e u_n- and P_n are complementary.
+  Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and Pfeiffer). Friction
+  follows a path that is Routh's for each contact as their coupling vanishes; or, by choice, obeys Coulomb's law for
+  the velocities after the blow.
 - A rebound slower than `settle_speed` counts as none: that is how a Zeno sequence of ever smaller bounces ends.
 - A contact without normal velocity that is pressed stays closed; it opens when its force would pull, slips when
   friction is used up, and sticks when sliding stops (maintained.py). Where that allows no motion, or more than one
@@ -30,7 +31,7 @@ from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
 from ..pairs import AbstractPair, JointLimit
 from .contact import RigidContact, refuse_mixed
-from .impulses import blow_of, driven
+from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of
 from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
 from .system import Noise, System, any_of, friction_at, gaps_of, noise_of, rubbing, slides, system_of
@@ -44,6 +45,8 @@ class RigidContacts(AbstractAutomaton):
     """All rigid contacts of a world, with a phase per contact: open, closed; with friction, sticking or sliding.
 
     - `settle_speed` [m/s]: a rebound slower than this becomes maintained contact
+    - `friction_rule`: "path", friction followed through the blow, or "end velocity", Coulomb's law for the velocities
+      after each phase of it (Moreau)
 
         floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), carom.Stronge(0.8), carom.Coulomb(0.3))
         carom.RigidContacts(floor)
@@ -52,8 +55,15 @@ class RigidContacts(AbstractAutomaton):
     contacts: tuple[RigidContact, ...]
     settle_speed: Any
     name: str = eqx.field(static=True)
+    friction_rule: str = eqx.field(static=True)
 
-    def __init__(self, *contacts: RigidContact, settle_speed: Any = 0.0, name: str = "rigid contacts") -> None:
+    def __init__(
+        self,
+        *contacts: RigidContact,
+        settle_speed: Any = 0.0,
+        name: str = "rigid contacts",
+        friction_rule: str = PATH,
+    ) -> None:
         if not contacts:
             raise errors.CaromError("RigidContacts got no contact; give at least one carom.RigidContact(...)")
         for c in contacts:
@@ -62,6 +72,7 @@ class RigidContacts(AbstractAutomaton):
         errors.number(name, "settle_speed", settle_speed, least=0.0)
         self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
         refuse_mixed(self.contacts)
+        self.friction_rule = checked_rule(name, friction_rule, self.contacts)
         errors.names("rigid contacts", [c.name for c in contacts], "give each its own name=")
         count = total(self.contacts)
         if count > MOST_PHASES:
@@ -234,7 +245,7 @@ class RigidContacts(AbstractAutomaton):
             e = jnp.asarray(contact.law.asked, dtype=float)
             closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
             asked.append(jnp.where(closing, e, 0.0))
-        impulses, velocity, found = blow_of(contacts, scene, part, asked)
+        impulses, velocity, found = blow_of(contacts, scene, part, asked, self.friction_rule)
         impulses = [jnp.where(struck, p, 0.0) for p in impulses]
         velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)

@@ -12,7 +12,10 @@ is Murty's principal pivoting, which ends with the solution for every positive d
 at once, the popular short-cut, does not. With friction the method may go round in circles (7 % of random problems with
 three contacts); then all decisions are tried, one after the other. A solution need not exist: that is said. Nor need it
 be the only one: the method begins with contacts that stick, so that what can hold holds, and rows that depend on each
-other share alike.
+other share alike. Contacts that are not `linked` decide without each other.
+
+Conditions are compared in one unit, the square root of energy: u/sqrt(w_rr) and P sqrt(w_rr), which are of one kind for
+metres and radians, grams and kilograms.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import jax.numpy as jnp
 from ...hybrid.reaction import least, masked
 
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
+SOLVED = 1e-9  # of the data: what may be left of a velocity that is to vanish, where rows nearly depend on each other
 ROUNDS = 64  # decisions changed at most, per contact
 
 
@@ -39,10 +43,18 @@ class Problem(NamedTuple):
     part: list[Any]  # which contacts take part
     fixed: list[Any]  # +-1: this contact with friction slides, and that way; 0: it may stick
     rubs: tuple[int, ...]  # contact to which each tangential row belongs
+    linked: Any = None  # (contacts, contacts): which share a solution; None: all
+    data: Any = None  # velocities b that tolerances are measured by; None: the same as b
+    jams: Any = None  # per contact with friction +-1: pushes, sliding that way, until u_t = 0 (instead of u_n = 0)
 
     @property
     def contacts(self) -> int:
         return len(self.part)
+
+    @property
+    def together(self) -> Any:
+        n = self.contacts
+        return jnp.ones((n, n), dtype=bool) if self.linked is None else self.linked
 
 
 class Decided(NamedTuple):
@@ -65,31 +77,49 @@ class Solution(NamedTuple):
 def solve(problem: Problem) -> Solution:
     """Find the decisions, then solve once more for values whose derivatives are those of the decided system."""
     fixed = jax.tree.map(jax.lax.stop_gradient, problem._replace(rubs=()))._replace(rubs=problem.rubs)
-    decided, found = _decide(fixed)
-    normal, tangential, after = _values(problem, decided)
-    return Solution(normal, tangential, after, decided, found)
+    decided, lost = decide(fixed)
+    normal, tangential, after = values(problem, decided)
+    return Solution(normal, tangential, after, decided, ~jnp.any(lost))
 
 
-def _decide(p: Problem) -> tuple[Decided, Any]:
+def decide(p: Problem) -> tuple[Decided, Any]:
+    """Decisions, and the contacts for which there are none that fulfil all conditions."""
     n = p.contacts
     first = Decided(tuple(on & (b < 0.0) for on, b in zip(p.part, p.b, strict=False)), tuple(p.fixed))
-    most = ROUNDS * n
+    most, all_of_them = ROUNDS * n, _combinations(p)
 
     def going(s: Any) -> Any:
-        return ~s[2] & (s[1] < most + 2**n * 3 ** len(p.rubs))
+        return jnp.any(s[2]) & (s[1] < most + all_of_them)
 
     def body(s: Any) -> Any:
         d, rounds, _ = s
-        x, rubbed, after = _values(p, d)
+        x, rubbed, after = values(p, d)
         flags = _broken(p, x, rubbed, after, d)
+        lost = _shared(p, flags)
         better, listed = _changed(p, d, flags, rubbed), _listed(p, rounds + 1 - most)
-        circles = _any(flags) & (rounds + 1 >= most)
-        d = jax.tree.map(lambda a, b: jnp.where(circles, a, b), listed, better)
-        return d, rounds + 1, ~_any(flags)
+        circles = [lost[i] & (rounds + 1 >= most) for i in (*range(n), *p.rubs)]
+        pushes = (jnp.where(c, a, b) for c, a, b in zip(circles, listed.pushes, better.pushes, strict=False))
+        sense = (jnp.where(c, a, b) for c, a, b in zip(circles[n:], listed.sense, better.sense, strict=True))
+        return Decided(tuple(pushes), tuple(sense)), rounds + 1, lost
 
-    start = (first, jnp.asarray(0), jnp.asarray(False))
-    decided, _, found = jax.lax.while_loop(going, body, start)
-    return decided, found
+    start = (first, jnp.asarray(0), jnp.ones(n, dtype=bool))
+    decided, _, lost = jax.lax.while_loop(going, body, start)
+    return decided, lost
+
+
+def _free(p: Problem, k: int) -> Any:
+    """May this contact with friction stick?"""
+    return p.part[p.rubs[k]] & (p.fixed[k] == 0.0)
+
+
+def _combinations(p: Problem) -> Any:
+    """How many combinations of decisions there are."""
+    count = jnp.asarray(1)
+    for i, on in enumerate(p.part):
+        count = count * jnp.where(on, 2, 1)
+        if i in p.rubs:
+            count = count * jnp.where(_free(p, p.rubs.index(i)), 3, 1)
+    return count
 
 
 def _listed(p: Problem, number: Any) -> Decided:
@@ -97,14 +127,16 @@ def _listed(p: Problem, number: Any) -> Decided:
     pushes, sense = [], [jnp.asarray(0.0)] * len(p.rubs)
     for i, on in enumerate(p.part):
         pushes.append(on & (number % 2 == 1))
-        number = number // 2
+        number = jnp.where(on, number // 2, number)
         if i in p.rubs:
-            sense[p.rubs.index(i)] = number % 3 - 1.0
-            number = number // 3
-    return Decided(tuple(pushes), tuple(jnp.where(f == 0.0, s, f) for f, s in zip(p.fixed, sense, strict=True)))
+            k = p.rubs.index(i)
+            free = _free(p, k)
+            sense[k] = jnp.where(free, number % 3 - 1.0, p.fixed[k])
+            number = jnp.where(free, number // 3, number)
+    return Decided(tuple(pushes), tuple(sense))
 
 
-def _values(p: Problem, d: Decided) -> tuple[list[Any], list[Any], list[Any]]:
+def values(p: Problem, d: Decided) -> tuple[list[Any], list[Any], list[Any]]:
     """Impulses and velocities for given decisions."""
     n, m = p.contacts, len(p.rubs)
     size = n + m
@@ -117,9 +149,16 @@ def _values(p: Problem, d: Decided) -> tuple[list[Any], list[Any], list[Any]]:
     for r in range(size):
         for k, i in enumerate(p.rubs):
             columns[r][i] = columns[r][i] + slip[k] * p.w[r][n + k]
+    if p.jams is not None:
+        for k, (s, i) in enumerate(zip(p.jams, p.rubs, strict=True)):
+            b[i] = jnp.where(s == 0.0, b[i], -s * b[n + k])
+            columns[i] = [jnp.where(s == 0.0, a, -s * c) for a, c in zip(columns[i], columns[n + k], strict=True)]
     sticks = [p.part[i] & (s == 0.0) for s, i in zip(d.sense, p.rubs, strict=True)]
     active = [*d.pushes, *sticks]
-    x = least(masked(columns, active), [jnp.where(on, -v, 0.0) for on, v in zip(active, b, strict=True)])
+    # In units of the inverse inertia, which makes the ones that stand for inactive rows no larger than the others.
+    unit = sum(jnp.abs(p.w[r][r]) for r in range(size)) / size
+    scaled = [[c / unit for c in row] for row in columns]
+    x = least(masked(scaled, active), [jnp.where(on, -v / unit, 0.0) for on, v in zip(active, b, strict=True)])
     after = [b[r] + sum(columns[r][k] * x[k] for k in range(size)) for r in range(size)]
     rubbed = [
         jnp.where(s, x[n + k], c * (x[i] + p.offset[i]))
@@ -131,36 +170,45 @@ def _values(p: Problem, d: Decided) -> tuple[list[Any], list[Any], list[Any]]:
 def _broken(p: Problem, x: list[Any], rubbed: list[Any], after: list[Any], d: Decided) -> list[Any]:
     """Which conditions do not hold: pushing or not of every contact, then sticking or sliding."""
     n = p.contacts
-    scale = sum(jnp.abs(jnp.where(on, b, 0.0)) for on, b in zip(p.part, p.b, strict=False)) + 1e-300
-    scale = scale + sum(jnp.abs(b) for b in p.b[n:]) + sum(jnp.abs(o * p.w[i][i]) for i, o in enumerate(p.offset))
-    tiny = TOLERANCE * scale
-    flags = [p.part[i] & jnp.where(d.pushes[i], x[i] * p.w[i][i] < -tiny, after[i] < -tiny) for i in range(n)]
+    pushed = [jnp.sqrt(jnp.maximum(row[r], 0.0)) for r, row in enumerate(p.w)]  # makes impulses comparable
+    moved = [jnp.where(root > 0.0, 1.0 / jnp.where(root > 0.0, root, 1.0), 0.0) for root in pushed]  # and velocities
+    data = p.b if p.data is None else p.data
+    sizes = [jnp.abs(data[i]) * moved[i] + jnp.abs(p.offset[i]) * pushed[i] for i in range(n)]
     for k, i in enumerate(p.rubs):
-        reach = (x[i] + p.offset[i]) * p.w[i][i]
-        too_much = jnp.abs(rubbed[k]) * p.w[i][i] > p.limit[k] * reach + tiny
-        turned = (d.sense[k] * after[n + k] < -tiny) & (reach > tiny)
-        free = p.fixed[k] == 0.0
-        flags.append(p.part[i] & free & jnp.where(d.sense[k] == 0.0, too_much, turned))
+        sizes[i] = sizes[i] + jnp.abs(data[n + k]) * moved[n + k]
+    sizes = [jnp.where(on, size, 0.0) for on, size in zip(p.part, sizes, strict=True)]
+    tiny = [TOLERANCE * jnp.sum(jnp.where(p.together[i], jnp.stack(sizes), 0.0)) for i in range(n)]
+    unmet = [jnp.abs(after[r]) * moved[r] * TOLERANCE > SOLVED * tiny[i] for r, i in enumerate((*range(n), *p.rubs))]
+    pulls = [(x[i] * pushed[i] < -tiny[i]) | unmet[i] for i in range(n)]
+    enters = [after[i] * moved[i] < -tiny[i] for i in range(n)]
+    flags = [p.part[i] & jnp.where(d.pushes[i], pulls[i], enters[i]) for i in range(n)]
+    for k, i in enumerate(p.rubs):
+        push = x[i] + p.offset[i]
+        too_much = ((jnp.abs(rubbed[k]) - p.limit[k] * push) * pushed[n + k] > tiny[i]) | unmet[n + k]
+        turned = (d.sense[k] * after[n + k] * moved[n + k] < -tiny[i]) & (push * pushed[i] > tiny[i])
+        flags.append(_free(p, k) & jnp.where(d.sense[k] == 0.0, too_much, turned))
     return flags
 
 
-def _changed(p: Problem, d: Decided, flags: list[Any], rubbed: list[Any]) -> Decided:
-    """The first broken decision changed."""
+def _shared(p: Problem, flags: list[Any]) -> Any:
+    """Contacts that have a broken condition, or are linked to one that has."""
     n = p.contacts
-    before = jnp.asarray(False)
-    pushes, sense = list(d.pushes), list(d.sense)
-    for i in range(n):
-        pushes[i] = jnp.where(flags[i] & ~before, ~pushes[i], pushes[i])
-        before = before | flags[i]
-    for k in range(len(p.rubs)):
-        other = jnp.where(sense[k] == 0.0, -jnp.sign(rubbed[k]), 0.0)
-        sense[k] = jnp.where(flags[n + k] & ~before, other, sense[k])
-        before = before | flags[n + k]
-    return Decided(tuple(pushes), tuple(sense))
+    own = flags[:n]
+    for k, i in enumerate(p.rubs):
+        own[i] = own[i] | flags[n + k]
+    return jnp.any(p.together & jnp.stack(own)[None, :], axis=1)
 
 
-def _any(flags: list[Any]) -> Any:
-    total = jnp.asarray(False)
-    for flag in flags:
-        total = total | flag
-    return total
+def _changed(p: Problem, d: Decided, flags: list[Any], rubbed: list[Any]) -> Decided:
+    """The first broken decision changed, of every group of linked contacts."""
+    n = p.contacts
+    owner = jnp.asarray((*range(n), *p.rubs))
+    together = p.together[owner][:, owner]
+    earlier = jnp.tril(together, -1) & jnp.stack(flags)[None, :]
+    first = jnp.stack(flags) & ~jnp.any(earlier, axis=1)
+    pushes = tuple(jnp.where(first[i], ~on, on) for i, on in enumerate(d.pushes))
+    sense = []
+    for k, old in enumerate(d.sense):
+        other = jnp.where(old == 0.0, -jnp.sign(rubbed[k]), 0.0)
+        sense.append(jnp.where(first[n + k], other, old))
+    return Decided(pushes, tuple(sense))

@@ -89,19 +89,12 @@ def problem_of(
     fixed: list[Any],
     speed: Any,
 ) -> Problem:
-    """Conditions for the contacts that take part: of impulses at a blow, of forces one derivative higher."""
+    """Conditions for the contacts that take part, in forces: those of impulses at a blow, one derivative higher."""
     n = len(contacts)
-    on = [*part, *(part[i] for i in rubbing(contacts))]
-    size = range(len(on))
-    bare = [[jnp.where(on[i] & on[j], w[i][j], 1.0 if i == j else 0.0) for j in size] for i in size]
-    right = [jnp.where(on[i], b[i], 1.0 if i < n else 0.0) for i in size]
     mu = [friction_at(contacts, k).coefficient(jnp.abs(speed[n + k])) for k in range(len(rubbing(contacts)))]
-    # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
-    limit = [
-        jnp.where(fixed[k] != 0.0, mu[k], friction_at(contacts, k).limit)
-        for k in range(len(rubbing(contacts)))
-    ]
-    return Problem(bare, right, mu, limit, offset, part, fixed, rubbing(contacts))
+    # Stiction holds what rests; what slides has only its sliding friction.
+    limit = [jnp.where(fixed[k] != 0.0, mu[k], friction_at(contacts, k).limit) for k in range(len(rubbing(contacts)))]
+    return Problem(w, b, mu, limit, offset, part, fixed, rubbing(contacts))
 
 
 def any_of(flags: list[Any]) -> Any:

@@ -69,4 +69,6 @@ class DiskOnDisk(AbstractPair):
 
     @property
     def bend(self) -> Any:
-        return jnp.abs(self.second_radius - self.first_radius) if self.inside else self.first_radius + self.second_radius
+        return (
+            jnp.abs(self.second_radius - self.first_radius) if self.inside else self.first_radius + self.second_radius
+        )

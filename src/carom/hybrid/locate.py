@@ -57,7 +57,9 @@ def ask(world: World, t: Any, y: State, rate: State, phases: Any, memory: Any) -
     def values(t: Any, y: State) -> tuple[Any, Any]:
         found = conditions_of(world, t, y, phases, memory)
         kinds.extend(c.edge for c in found)
-        numbers = [tuple(jnp.asarray(x, dtype=float) for x in column) for column in zip(*(c[:5] for c in found))]
+        numbers = [
+            tuple(jnp.asarray(x, dtype=float) for x in column) for column in zip(*(c[:5] for c in found), strict=True)
+        ]
         value, *rest = numbers if found else [(), (), (), (), ()]
         return value, jax.lax.stop_gradient(tuple(rest))
 

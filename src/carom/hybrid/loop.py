@@ -166,10 +166,11 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
 
 
 def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
-    """Try one step: as long as the controller proposes, shorter to land on an event, on an instant or on the horizon."""
+    """Try one step: as long as the controller proposes, shorter to land on an event, an instant or the horizon."""
     stop, last_one = _next_stop(world, settings, c)
     left = jnp.maximum(stop - c.t, 0.0)
-    wanted = jnp.minimum(jnp.minimum(c.h, c.aim), left)
+    # Within a bracket all lengths are below one that was good.
+    wanted = jnp.minimum(jnp.where(jnp.isfinite(c.high), c.aim, jnp.minimum(c.h, c.aim)), left)
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 

@@ -31,16 +31,16 @@ WORDS = {
     EVENT_LIMIT: "the number of events asked for was reached",
     NO_MOTION: "rigid contacts with friction allow no motion here, or more than one (Painleve's paradox): "
     "use a compliant law there, or less friction",
-    INSIDE: "an open contact is inside its surface; it was passed without being met: a surface that is not smooth, or a "
-    "motion that its declared frequency does not cover",
-    RUNAWAY: "something moves faster than light; a controller diverges, or a force gives energy without end: lower its "
-    "gains, raise its sampling rate, or check the sign of a force",
-    CHATTER: "10,000 events in a ten-thousandth of the run, and none of it leads anywhere: automata keep switching each "
-    "other; give a relay a dead band, a contact some damping, or a controller a slower rate",
+    INSIDE: "an open contact is inside its surface; it was passed without being met: the surface is not smooth, or "
+    "moves faster than it says",
+    RUNAWAY: "something moves faster than light; a controller diverges, or a force gives energy without end: lower "
+    "its gains, raise its sampling rate, or check the sign of a force",
+    CHATTER: "10,000 events in a ten-thousandth of the run that lead nowhere; automata keep switching each other: give "
+    "a relay a dead band, a contact some damping, or a controller a slower rate",
     STALLED: "time stands still: no step of any length was acceptable in 1,000 attempts; look at the contact or "
     "controller of the last event for a number that is not continuous",
-    STARTS_INSIDE: "it starts inside a surface; a run starts outside; move one of them, or turn the surface's normal to "
-    "its free side",
+    STARTS_INSIDE: "it starts inside a surface; a run starts outside; move one of them, or turn the surface's normal "
+    "to its free side",
     BAD_NUMBER: "a number of its world is not allowed",
 }
 

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 
 from .condition import Watch
 from .locate import Asked, Ends, any_of
-from .scene import Scene, State
+from .scene import State
 from .world import World, owns, scene_of
 
 NODES = (0.25, 0.5, 0.75)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 
@@ -26,6 +29,27 @@ def known(value: Any) -> np.ndarray | None:
     return np.asarray(value, dtype=float)
 
 
+_FLAWS: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("flaws", default=None)
+
+
+@contextlib.contextmanager
+def collecting() -> Iterator[list[Any]]:
+    """Rules that traced numbers break, as traced booleans: in a batch every lane has numbers of its own."""
+    flaws: list[Any] = []
+    token = _FLAWS.set(flaws)
+    try:
+        yield flaws
+    finally:
+        _FLAWS.reset(token)
+
+
+def flaw(broken: Any) -> None:
+    """Note that a rule is broken where this traced boolean says so."""
+    flaws = _FLAWS.get()
+    if flaws is not None:
+        flaws.append(broken)
+
+
 def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
     """Refuse a scalar that is not a finite number, not > `above` or not >= `least`."""
     try:
@@ -35,6 +59,8 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; it must be a number") from None
     if array is None:
+        low = -jnp.inf if above is None else above
+        flaw(~(jnp.isfinite(value) & (value > low) & (value >= (-jnp.inf if least is None else least))))
         return
     if array.shape != ():
         raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number")
@@ -77,7 +103,9 @@ def vector(owner: str, field: str, value: Any, size: int) -> None:
         array = known(value)
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number") from None
-    if array is not None and not np.all(np.isfinite(array)):
+    if array is None:
+        flaw(~jnp.all(jnp.isfinite(jnp.stack([jnp.asarray(x, dtype=float) for x in value]))))
+    elif not np.all(np.isfinite(array)):
         raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number")
 
 

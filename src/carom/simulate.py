@@ -17,7 +17,7 @@ from . import errors
 from .hybrid import outcome
 from .hybrid.locate import conditions_of
 from .hybrid.loop import Carry, Settings, settings_of
-from .hybrid.run import EventRow, StepRow, chunk, executable, start
+from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, merge, split
 from .hybrid.world import World, scene_of
 from .result import files
@@ -25,7 +25,6 @@ from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
 NEAR = 1e-6  # [m, rad] a start nearer to a surface than this is looked at for whether it touches
-TOUCHING = 1e-10  # [m] overlap that rounding may bring about
 
 
 class SimulationError(errors.CaromError):
@@ -118,7 +117,7 @@ def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
     _refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
-    if any(float(depth) > -NEAR for depths in overlaps for depth in depths.values()):
+    if any(float(depth) > -NEAR for depths in overlaps for depth, _ in depths.values()):
         _refuse_start(world, q, v)
     for (i, e), g in zip(world.events, guards, strict=True):
         if not np.isfinite(np.asarray(g)):
@@ -138,8 +137,8 @@ def check_start(world: World, q: Any, v: Any) -> None:
 
 def _refuse_overlaps(world: World, overlaps: Any) -> None:
     for automaton, depths in zip(world.automata, overlaps, strict=True):
-        for name, depth in depths.items():
-            if not float(depth) <= TOUCHING:
+        for name, (depth, rounding) in depths.items():
+            if not float(depth) <= INSIDE * float(world.length) + float(rounding):
                 raise errors.CaromError(
                     f"contact '{name}' starts {float(depth):g} {automaton.unit(name)} inside its surface; a run starts "
                     "outside; move one of them, or turn the surface's normal to its free side"

@@ -22,7 +22,6 @@ from .pairs import AbstractPair, JointLimit, Touching, pair_of
 from .rows import rows_of
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
-SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 
 
 class Contact(AbstractAutomaton):
@@ -190,7 +189,7 @@ class Contact(AbstractAutomaton):
         return self.pair.length_unit
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
-        return {self.name: self.touching(scene).indentation}
+        return {self.name: (self.touching(scene).indentation, 4.0 * self._noise(scene))}
 
     def refuses(self, scene: Scene) -> str | None:
         k = self.touching(scene)

@@ -131,7 +131,7 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
-        """By how much [m] each of its contacts is inside a surface; a run must not start so."""
+        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper."""
         return {}
 
     def unit(self, contact: str) -> str:

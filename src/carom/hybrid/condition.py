@@ -72,7 +72,7 @@ class Watch(NamedTuple):
     - `sweep`: bound of its rate [unit/s], if every coordinate moves as fast as it does anywhere in the step
     - `swing`, `beat`: it may also swing by at most this much, at this angular frequency [rad/s] at most
     - `bend`: over which way, in its own unit, it can turn round
-    - `room`: of an open contact: how far it may be inside before that is an error; None for other exits
+    - `room`: of an open contact: how far rounding may put it inside; None for other exits
     """
 
     value: Any

@@ -30,6 +30,7 @@ ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhe
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-4, 0.9  # so many events in this share of the horizon, coming no faster and no slower
 CLOSE = 1e-3  # of a step: nearer to an event it is accepted up to there
+SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
@@ -116,7 +117,7 @@ class Attempt(NamedTuple):
     asked: Asked
     last: Any  # does it end at the horizon?
     unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
-    depth: Any  # of the deepest open contact
+    depth: tuple[Any, Any]  # of the deepest open contact, and beyond its rounding
 
 
 class Verdict(NamedTuple):
@@ -182,7 +183,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t = jnp.where(arrives, stop, c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
-    hidden, depth = jnp.asarray(jnp.inf), jnp.asarray(-jnp.inf)
+    hidden, depth = jnp.asarray(jnp.inf), (jnp.asarray(-jnp.inf),) * 2
     if world.events:
         norm = jnp.maximum(norm, (_turned(world, c.y, y) / TURN) ** settings.solver.order)
         norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
@@ -281,7 +282,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     width = width_of(a.t)
     known = arming(a.asked, width)
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
-    served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth))
+    served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]))
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
     h, norm = _next_step(settings.solver.order, c, a, accept)
@@ -404,7 +405,7 @@ def _outcome(
     code = c.outcome
     for when, what in (
         (lost, outcome.NO_MOTION),
-        (accept & (a.depth > 0.0), outcome.INSIDE),
+        (accept & (a.depth[1] > SHALLOW * world.length), outcome.INSIDE),
         (_faster_than_light(world, new.y), outcome.RUNAWAY),
         (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
         (new.tries > TRIES, outcome.STALLED),

@@ -30,6 +30,7 @@ def compiler_options() -> dict[str, str] | None:
     return {"xla_disable_hlo_passes": "fusion"} if jax.default_backend() == "cpu" else None
 
 
+INSIDE = 1e-10  # of the world's length: a contact that starts deeper starts inside its surface
 _EXECUTABLES: dict[Any, Any] = {}
 MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
 
@@ -70,7 +71,18 @@ def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
         each[i] = automaton.settle(scene_with_motion(world, zero, now, phases, memory), each[i])
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)
-    return begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
+    carry = begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
+    inside = starts_inside(world, scene)
+    return carry._replace(outcome=jnp.where(inside, outcome.STARTS_INSIDE, carry.outcome))
+
+
+def starts_inside(world: World, scene: Scene) -> Any:
+    """Is a contact deeper inside its surface than rounding can put it?"""
+    found = jnp.asarray(False)
+    for automaton in world.automata:
+        for depth, rounding in automaton.overlaps(scene).values():
+            found = found | ~(depth <= INSIDE * world.length + rounding)
+    return found
 
 
 def to_end(world: World, settings: Settings, carry: Carry, reverse_steps: int | None = None) -> Carry:

@@ -232,10 +232,11 @@ def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], s
     return where
 
 
-def open_depth(look: list[Watch | None]) -> Any:
-    """How deep [its own unit] the deepest open contact is inside, beyond what rounding allows; negative: none is."""
+def open_depth(look: list[Watch | None]) -> tuple[Any, Any]:
+    """How deep [its own unit] the deepest open contact is inside, and the same beyond its rounding; none: negative."""
     deep: Any = jnp.asarray(-jnp.inf)
+    beyond: Any = deep
     for w in look:
         if w is not None and w.room is not None:
-            deep = jnp.maximum(deep, w.value - w.room)
-    return deep
+            deep, beyond = jnp.maximum(deep, w.value), jnp.maximum(beyond, w.value - w.room)
+    return deep, beyond

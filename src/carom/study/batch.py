@@ -28,6 +28,7 @@ from ..hybrid.run import executable, start, to_end, together
 from ..hybrid.scene import State
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
+from ..simulate import check_numbers, check_start
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
@@ -52,14 +53,27 @@ class Batch(eqx.Module):
         codes = np.asarray(self.outcome)
         return np.flatnonzero(~np.isin(codes, (outcome.FINISHED, outcome.EVENT_LIMIT)))
 
+    @property
+    def finished(self) -> np.ndarray:
+        """Lanes that reached the horizon."""
+        return np.flatnonzero(np.asarray(self.outcome) == outcome.FINISHED)
+
+    @property
+    def stopped(self) -> np.ndarray:
+        """Lanes that had met the number of events asked for before the horizon."""
+        return np.flatnonzero(np.asarray(self.outcome) == outcome.EVENT_LIMIT)
+
     def __repr__(self) -> str:
-        lanes, bad = len(np.asarray(self.t)), self.failed
-        words = "all finished" if len(bad) == 0 else _report(bad, np.asarray(self.outcome))
-        return f"<Batch of {lanes} runs: {words}; {int(np.sum(np.asarray(self.steps)))} steps>"
+        lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped
+        words = [] if len(stopped) == 0 else [f"{len(stopped)} stopped at the number of events asked for"]
+        words += [_report(bad, np.asarray(self.outcome))] if len(bad) else []
+        rest = "all finished" if not words else f"{len(self.finished)} finished"
+        return f"<Batch of {lanes} runs: {', '.join([rest, *words])}; {int(np.sum(np.asarray(self.steps)))} steps>"
 
 
-def _report(bad: np.ndarray, codes: np.ndarray) -> str:
-    listed = ", ".join(f"lane {i}: {outcome.describe(int(codes[i]))}" for i in bad[:5])
+def _report(bad: np.ndarray, codes: np.ndarray, why: Callable[[int], str | None] = lambda lane: None) -> str:
+    """Which lanes did not finish, and why; `why` says more about a lane, where there is more to say."""
+    listed = ", ".join(f"lane {i}: {why(int(i)) or outcome.describe(int(codes[i]))}" for i in bad[:5])
     more = f"; and {len(bad) - 5} more" if len(bad) > 5 else ""
     return f"{len(bad)} of {len(codes)} did not finish ({listed}{more})"
 
@@ -97,6 +111,7 @@ def batch(
 
         carom.batch(lambda mu: world_with(mu), jnp.linspace(0.05, 0.5, 1000), [60, 45], degrees=True, until=6.0)
     """
+    check_numbers(until, rtol, atol)
     lanes = _lanes(parameters)
     given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity, bending, bending_rates)]
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
@@ -120,20 +135,45 @@ def batch(
         carry.outcome,
     )
     if throw and len(out.failed):
-        raise errors.CaromError(_report(out.failed, np.asarray(out.outcome)) + "; throw=False returns the others")
+        codes = np.asarray(out.outcome)
+        report = _report(out.failed, codes, lambda lane: _refusal(make, parameters, given, how, lane, codes))
+        raise errors.CaromError(report + "; throw=False returns the others")
     return out
 
 
+def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes: np.ndarray) -> str | None:
+    """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
+    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE):
+        return None
+    one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
+    try:
+        world = make(one[0])
+        check_start(world, *_state(world, how, one[1]))
+    except errors.CaromError as refusal:
+        return str(refusal)
+    return None
+
+
 def _begin(make: Any, how: tuple[bool, bool, bool], p: Any, given: Any, until: Any) -> Carry:
-    """The carry of one lane before its first step."""
-    world, (relative, degrees, ledger) = make(p), how
+    """The carry of one lane before its first step; a lane whose numbers break a rule has its outcome already."""
+    with errors.collecting() as flaws:
+        world = make(p)
+        for automaton in world.automata:
+            automaton.check(world.mechanism)
+        q, v = _state(world, how, given)
+    carry = start(world, q, v, jnp.minimum(1e-3, 0.01 * until), how[2])
+    bad = functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
+    return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
+
+
+def _state(world: World, how: tuple[bool, bool, bool], given: Any) -> tuple[Any, Any]:
+    """Coordinates and velocities of one lane."""
+    (relative, degrees, _), m = how, world.mechanism
     angles, rates, base, base_velocity, bending, bending_rates = given
-    m = world.mechanism
     q = m.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
     still = jnp.zeros(m.topology.links)
     moving = {"base": base_velocity, "relative": relative, "degrees": degrees, "bending": bending_rates}
-    v = m.coordinates(still if rates is None else rates, **moving)
-    return start(world, q, v, jnp.minimum(1e-3, 0.01 * until), ledger)
+    return q, m.coordinates(still if rates is None else rates, **moving)
 
 
 @partial(jax.jit, static_argnums=(0, 1))

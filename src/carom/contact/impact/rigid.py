@@ -34,10 +34,9 @@ from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of
 from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
-from .system import Noise, System, any_of, friction_at, gaps_of, noise_of, rubbing, slides, system_of
+from .system import Noise, System, any_of, friction_at, noise_of, rubbing, slides, system_of
 
 HOP = 16.0  # roundings of the gap: a hop lower than this is none
-SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 MOST_PHASES = 4096
 
 
@@ -182,7 +181,11 @@ class RigidContacts(AbstractAutomaton):
         return next(c.pair.length_unit for c in self.contacts if c.name == contact)
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
-        return {c.name: -gap for c, gap in zip(self.contacts, gaps_of(self.contacts, scene), strict=True)}
+        return {c.name: (c.pair.touching(scene).indentation, self._noise(scene, c)) for c in self.contacts}
+
+    def _noise(self, scene: Scene, contact: RigidContact) -> Any:
+        """What rounding may do to the place of a contact."""
+        return 4.0 * ROUNDING * contact.pair.size(scene)
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; `settle` decides."""
@@ -221,8 +224,9 @@ class RigidContacts(AbstractAutomaton):
             value = jnp.where(is_open, pair.touching(scene).indentation, NEVER)
             sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
             swing, beat = pair.swing(scene)
-            room = SHALLOW * self._length(scene) + 4.0 * ROUNDING * pair.size(scene)
-            out.append(Watch(value, sweep, jnp.where(is_open, swing, 0.0), beat, pair.bend, room))
+            out.append(
+                Watch(value, sweep, jnp.where(is_open, swing, 0.0), beat, pair.bend, self._noise(scene, contact))
+            )
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
@@ -300,6 +304,3 @@ class RigidContacts(AbstractAutomaton):
             senses.append(sense)
             least.append(jnp.maximum(noise.speed[n + k], jnp.where(sense == 0.0, jnp.abs(u), 0.0)))
         return resting, senses, tuple(least)
-
-    def _length(self, scene: Scene) -> Any:
-        return 1.0

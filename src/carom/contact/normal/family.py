@@ -65,7 +65,9 @@ class AbstractHuntCrossley(AbstractNormalLaw):
             errors.number(name, "exponent", self.exponent, least=1.0)
         errors.number(name, "restitution", self.restitution)
         c = errors.known(self.restitution)
-        if c is not None and not 0.0 <= c <= 1.0:
+        if c is None:
+            errors.flaw(~((self.restitution >= 0.0) & (self.restitution <= 1.0)))
+        elif not 0.0 <= c <= 1.0:
             raise errors.CaromError(
                 f"restitution of {name} is {float(c):g}; it must lie in [0, 1]; 1 is elastic, 0 takes all the speed"
             )

@@ -85,6 +85,7 @@ def judge(ends, p, feet, before):
 @pytest.mark.slow
 @pytest.mark.parametrize(("feet", "rough"), [(2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (2, 1), (3, 1)])
 def test_no_foot_sinks(feet, rough):
+    tally = Tally(f"feet, {feet}{' rough' if rough else ''}")
     rng = np.random.default_rng([3, feet, rough])
     lanes = count_of(143, 20)
     p, start = draws(rng, lanes)
@@ -110,6 +111,5 @@ def test_no_foot_sinks(feet, rough):
         numbers = f"tilt {start['angles'][lane, 0]:.3g}, e {p['e'][lane]:.3g}, floor {p['floor'][lane]:g}"
         return f"{numbers}, spin {start['rates'][lane, 0]:.3g}: sunk by {sunk[lane]:.3g} m{word}"
 
-    tally = Tally(f"feet, {feet}{' rough' if rough else ''}")
     tally.add(ends, above & no_gain, above, note)
     tally.close()

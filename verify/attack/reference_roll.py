@@ -45,7 +45,9 @@ def _press(disk, t, y, until, approach):
             mode = -1.0 if disk["slope"] > 0 else 1.0  # the weight pulls it down the slope
         release = _event(lambda _, x: x[1], 1.0)
         stop = _event(lambda _, x, m=mode: m * (x[3] + disk["radius"] * x[5]) if m else 1.0, -1.0)
-        give = _event(lambda _, x, m=mode: _wanted(disk) - disk["mu"] * _force(disk, x, approach) if not m else -1.0, 1.0)
+        give = _event(
+            lambda _, x, m=mode: _wanted(disk) - disk["mu"] * _force(disk, x, approach) if not m else -1.0, 1.0
+        )
         run = solve_ivp(
             lambda _, x, m=mode: _rates(disk, x, m, approach),
             (t, until),

@@ -74,7 +74,9 @@ def run(make, parameters, angles, until, *, size=50, **options):
     lanes = len(angles)
     rows = {k: options.pop(k) for k in ("rates", "base", "base_velocity") if options.get(k) is not None}
     rows = {k: np.asarray(x, dtype=float) for k, x in {"angles": angles, **rows}.items()}
-    parameters = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x, dtype=float), (lanes, *np.shape(x)[1:])), parameters)
+    parameters = jax.tree.map(
+        lambda x: np.broadcast_to(np.asarray(x, dtype=float), (lanes, *np.shape(x)[1:])), parameters
+    )
     until = np.broadcast_to(np.asarray(until, dtype=float), lanes)
     options = {"max_steps": 200_000, "throw": False, **options}
     found, places = [], []

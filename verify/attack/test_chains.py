@@ -78,7 +78,9 @@ def test_rows(balls):
     apart = np.min(between, axis=1) > -1e-9
 
     def note(i):
-        return f"gaps {gaps[i, 1:]}, e {p['e'][i]:.3g}: momentum {kept[i]}, energy made {made[i]}, {between[i].min():.3g}"
+        return (
+            f"gaps {gaps[i, 1:]}, e {p['e'][i]:.3g}: momentum {kept[i]}, energy made {made[i]}, {between[i].min():.3g}"
+        )
 
     tally.add(ends, kept & ~made & apart, apart, note)
     tally.close()

@@ -53,7 +53,9 @@ def make_stopped(p):
     """An arm whose joint reaches its stop when, or a little before or after, its tip reaches the floor."""
     arm = carom.Arm([carom.Rod(length=p["length"], mass=1.0)])
     floor = carom.RigidContact(arm.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), name="floor")
-    stop = carom.RigidContact(carom.JointLimit(arm, "link1", lower=p["stop"]), restitution=carom.Newton(p["e"]), name="stop")
+    stop = carom.RigidContact(
+        carom.JointLimit(arm, "link1", lower=p["stop"]), restitution=carom.Newton(p["e"]), name="stop"
+    )
     return carom.World(arm, contacts=carom.RigidContacts(floor, stop), gravity=0.0)
 
 

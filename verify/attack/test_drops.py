@@ -115,9 +115,7 @@ def test_the_readmes_ball_at_other_heights():
 def _drop(tally, p, horizon):
     """One group through the simulator and the closed form."""
     start = fall(p)[0]
-    ends = run(
-        make_rigid, p, np.zeros((GROUP, 1)), horizon, base=np.stack([p["x"], start], axis=1), max_steps=50_000
-    )
+    ends = run(make_rigid, p, np.zeros((GROUP, 1)), horizon, base=np.stack([p["x"], start], axis=1), max_steps=50_000)
     right, judged = judge_rigid(ends, p, horizon)
     sane = ends.q[:, 1] - p["floor"] - p["radius"] > -64.0 * fall(p)[2]
 

@@ -99,7 +99,11 @@ def swung(rng, lanes):
 def shot(rng, lanes):
     """Balls of a tenth of a millimetre to a centimetre, aimed at a post of like size, at up to 300 m/s."""
     size = log_uniform(rng, 1e-4, 1e-2, (2, lanes))
-    far, way, speed = rng.uniform(0.1, 2.0, lanes), rng.uniform(0.0, 2.0 * np.pi, lanes), log_uniform(rng, 3.0, 300.0, lanes)
+    far, way, speed = (
+        rng.uniform(0.1, 2.0, lanes),
+        rng.uniform(0.0, 2.0 * np.pi, lanes),
+        log_uniform(rng, 3.0, 300.0, lanes),
+    )
     aside, late = rng.uniform(-1.5, 1.5, lanes) * size.sum(axis=0), far / speed
     return {
         "half": size[0],

@@ -86,7 +86,11 @@ def judged(s, count=PER):
     closes = loss < 1e-5
 
     def word(i):
-        found = [w for w, bad in (("tip below", not above[i]), ("copy differs", not agree[i]), ("ledger", not closes[i])) if bad]
+        found = [
+            w
+            for w, bad in (("tip below", not above[i]), ("copy differs", not agree[i]), ("ledger", not closes[i]))
+            if bad
+        ]
         kind = ("plain", "mirrored", "shifted", "nudged")[i // count]
         return f"{s.seed}: {s.words} ({kind}) {', '.join(found)}; lowest {low[i]:.3g} m, ledger {loss[i]:.2g}"
 
@@ -101,7 +105,9 @@ def test_random_worlds():
         ends, right, sane, word = judged(s)
         bad = int(np.sum(ends.done & ~right))
         outcomes = Counter(ends.words(i) for i in range(len(ends.t)))
-        table.append(f"{seed:4d}  {s.words:46s} wrong {bad:3d}  " + ", ".join(f"{n} {w[:30]}" for w, n in outcomes.items()))
+        table.append(
+            f"{seed:4d}  {s.words:46s} wrong {bad:3d}  " + ", ".join(f"{n} {w[:30]}" for w, n in outcomes.items())
+        )
         print(table[-1], flush=True)
         tally.add(ends, right, sane, word)
     tally.close()

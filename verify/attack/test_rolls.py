@@ -60,7 +60,9 @@ def along_and_away(p, ends):
     """(s, n, phi, and rates) of the ends."""
     cos, sin = np.cos(p["slope"]), np.sin(p["slope"])
     (x, y, phi), (vx, vy, spin) = ends.q.T, ends.v.T
-    return np.stack([cos * x + sin * y, cos * y - sin * x - p["radius"], phi, cos * vx + sin * vy, cos * vy - sin * vx, spin])
+    return np.stack(
+        [cos * x + sin * y, cos * y - sin * x - p["radius"], phi, cos * vx + sin * vy, cos * vy - sin * vx, spin]
+    )
 
 
 def energy(p, s):

@@ -31,7 +31,7 @@ def make_stiff(p):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -0.5, 1e9, 1.5])
 @pytest.mark.parametrize("law", [make, make_stiff])
 def test_a_restitution_that_is_none_fails_its_lane(bad, law):
-    # Then: "all finished", with every lane.
+    # Then: "all finished" but for infinity with Newton and NaN with Hunt and Crossley.
     values = np.array([0.5, bad, 0.7])
     out = carom.batch(law, values, [0.0], base=(0.0, 1.1), until=1.0, max_steps=20_000, throw=False)
     assert out.failed.tolist() == [1], out
@@ -41,7 +41,7 @@ def test_a_restitution_that_is_none_fails_its_lane(bad, law):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", [make, make_stiff])
 def test_a_lane_that_starts_inside_the_floor_fails(law):
-    # Then: "all finished".
+    # Then: "all finished" with Newton; right with Hunt and Crossley.
     base = np.array([[0.0, 1.1], [0.0, 0.05], [0.0, 0.6]])
     out = carom.batch(law, np.full(3, 0.5), [0.0], base=base, until=1.0, max_steps=20_000, throw=False)
     assert out.failed.tolist() == [1], out
@@ -50,7 +50,7 @@ def test_a_lane_that_starts_inside_the_floor_fails(law):
 @pytest.mark.slow
 @pytest.mark.parametrize("field", ["angles", "rates", "base", "base_velocity"])
 def test_a_start_that_is_not_finite_fails_its_lane(field):
-    # Then: see STARTS below.
+    # Then: right, by name: not finite.
     start = {"angles": np.zeros((3, 1)), "rates": np.zeros((3, 1)), "base": np.full((3, 2), 1.1)}
     start["base_velocity"] = np.zeros((3, 2))
     start[field][1, 0] = np.nan

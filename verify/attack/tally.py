@@ -87,7 +87,7 @@ def run(make, parameters, angles, until, *, size=50, **options):
             padded = part[np.minimum(np.arange(size), len(part) - 1)]  # equal shapes: one compiled program
             own = {k: x[padded] for k, x in rows.items()}
             out = carom.batch(make, jax.tree.map(lambda x, i=padded: x[i], parameters), until=horizon, **own, **options)
-            found.append(jax.tree.map(lambda x, n=len(part): np.asarray(x)[:n], Ends(*_fields(out))))
+            found.append(jax.tree.map(lambda x, part=part: np.asarray(x)[: len(part)], Ends(*_fields(out))))
             places.append(part)
     back = np.argsort(np.concatenate(places))
     return jax.tree.map(lambda *columns: np.concatenate(columns)[back], *found)

@@ -76,14 +76,15 @@ def test_a_box():
     right = (off < bound) & (turned < 1e-9) & (energy < 1e-12) & (ends.events == np.sum(met, axis=0))
 
     def note(i):
-        return f"{ends.events[i]} of {int(np.sum(met[:, i]))} impacts, off by {off[i]:.3g} of {bound[i]:.3g} m, {energy[i]:.3g}"
+        count = f"{ends.events[i]} of {int(np.sum(met[:, i]))} impacts"
+        return f"{count}, off by {off[i]:.3g} of {bound[i]:.3g} m, {energy[i]:.3g}"
 
     tally.add(ends, right, off < room.max(), note, edge)
     tally.close()
 
 
 def on_chords(start, velocity, room, t):
-    """(place, impacts): the ball's centre runs in a circle of radius `room`, from chord to chord, turned by one angle."""
+    """(place, impacts, part of the last chord): chords of a circle of radius `room`, each turned by the same angle."""
     x, u = start.astype(np.longdouble), velocity.astype(np.longdouble)
     speed = np.sqrt(np.sum(u**2, axis=0))
     b = np.sum(x * u, axis=0)

@@ -147,7 +147,7 @@ def blow(speed, stiffness):
 
 
 def judge_hertz(ends, p, horizon):
-    start, h, spacing = fall(p)
+    _, h, spacing = fall(p)
     first, rest = np.sqrt(2.0 * h / G), p["floor"] + p["radius"]
     speed = G * first
     lasts = blow(speed, p["stiffness"])

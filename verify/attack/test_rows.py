@@ -204,3 +204,19 @@ def test_a_ball_stays_on_top_of_its_dent(pressed):
         world, [0.0], base=(0.0, radius + 1.0 / pressed), until=0.5, max_steps=200_000, throw=False, progress=False
     )
     assert np.min(run.q[:, 1]) > 0.0, f"{run.outcome}: the ball is {radius - np.min(run.q[:, 1]):.3g} m below the floor"
+
+
+@pytest.mark.slow
+def test_a_ball_goes_on_bouncing_where_gravity_is_weak():
+    # Then: rebounds below 1e-6 m/s counted as none, whatever their height: it lay still after 15 of 27 bounces.
+    weak, e, height, until = 1e-8, 0.9, 1e-3, 8000.0
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), e, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=weak)
+    run = carom.simulate(world, [0.0], base=(0.0, 0.1 + height), until=until, progress=False, throw=False)
+    first = np.sqrt(2.0 * height / weak)
+    instants = first * (1.0 + 2.0 * e * (1.0 - e ** np.arange(100)) / (1.0 - e))
+    n = int(np.sum(instants < until))
+    since, speed = until - instants[n - 1], weak * first * e**n
+    assert run.finished and len(run.events) == n, f"{run.outcome}: {len(run.events)} of {n} bounces"
+    assert abs(run.q[-1][1] - 0.1 - speed * since + 0.5 * weak * since**2) < 1e-8

@@ -73,3 +73,30 @@ def test_a_moving_surface_may_be_made_in_a_batch():
     # Then: jax.errors.TracerBoolConversionError, from the check of constants among the numbers of Moving.
     out = carom.batch(make_shaken, np.array([0.01, 0.02]), [0.0], base=(0.0, 0.5), until=0.2, throw=False)
     assert len(out.failed) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12, 1e-10])
+@pytest.mark.parametrize("law", [make, make_stiff])
+def test_a_lane_that_starts_at_the_surface_and_moves_in(gap, law):
+    # Then: with Newton it fell through the floor at gaps of 0 and 1e-16, and "all finished".
+    base = np.broadcast_to([0.0, 0.1 + gap], (3, 2))
+    velocity = np.array([[0.0, -1e-3], [0.0, -1.0], [0.0, 1.0]])
+    start = {"base": base, "base_velocity": velocity}
+    out = carom.batch(law, np.full(3, 0.5), [0.0], **start, until=0.4, max_steps=20_000, throw=False)
+    ended = np.isin(np.arange(3), out.failed)
+    assert np.all(ended | (out.q[:, 1] > 0.09)), (out, out.q[:, 1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12])
+@pytest.mark.parametrize("law", [make, make_stiff])
+def test_a_run_that_starts_at_the_surface_and_moves_in(gap, law):
+    # Then: right: a single run refuses what a batch lets fall.
+    try:
+        run = carom.simulate(
+            law(0.5), [0.0], base=(0.0, 0.1 + gap), base_velocity=(0.0, -1.0), until=0.4, progress=False
+        )
+    except carom.CaromError:
+        return  # refused by a sentence
+    assert run.q[-1][1] > 0.09, (run, run.q[-1])

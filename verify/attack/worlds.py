@@ -57,13 +57,14 @@ def structure(seed):
     walled = bool(rng.uniform() < 0.3) and count < 3
     law = str(rng.choice(["newton", "poisson", "plastic", "stronge"])) if rigid else _name(rng, NORMAL)
     if law == "stronge" and (count > 1 or walled):
-        law = "poisson"
-    rough = rng.uniform() < 0.5
+        law = str(rng.choice(["newton", "poisson"]))
+    rough = rng.uniform() < 0.5 and not (rigid and links > 4)  # which would take a minute to compile
     rubs = "" if not rough else _name(rng, DRY[:1] if rigid else [*SMOOTH, *DRY])
     if rubs and count + walled > 2:  # three rough contacts take half a minute to compile
         touching, walled = touching[:2], False
-    held, stops = bool(rng.uniform() < 0.3), bool(rng.uniform() < 0.25 and links > 1)
-    return Structure(seed, parents, bool(rng.uniform() < 0.5), law, rubs, touching, walled, stops and not held, held)
+    held, free = bool(rng.uniform() < 0.3), bool(rng.uniform() < 0.5)
+    stops = bool(rng.uniform() < 0.4) and rigid and links > 1 and not (rough or held or law == "stronge")
+    return Structure(seed, parents, free, law, rubs, touching, walled, stops, held)
 
 
 def _name(rng, entries):

@@ -54,6 +54,8 @@ def structure(seed):
     most = 3 if rigid else 2
     count = int(rng.integers(1, min(most, links) + 1))
     touching = tuple(sorted(int(k) for k in rng.choice(links, count, replace=False)))
+    if rigid and links > 4:  # compiling takes minutes with more
+        touching, count = touching[:1], 1
     walled = bool(rng.uniform() < 0.3) and count < 3
     law = str(rng.choice(["newton", "poisson", "plastic", "stronge"])) if rigid else _name(rng, NORMAL)
     if law == "stronge" and (count > 1 or walled):
@@ -63,7 +65,8 @@ def structure(seed):
     if rubs and count + walled > 2:  # three rough contacts take half a minute to compile
         touching, walled = touching[:2], False
     held, free = bool(rng.uniform() < 0.3), bool(rng.uniform() < 0.5)
-    stops = bool(rng.uniform() < 0.4) and rigid and links > 1 and not (rough or held or law == "stronge")
+    stops = bool(rng.uniform() < 0.4) and rigid and links > 1 and count == 1 and not (walled or rough or held)
+    stops = stops and law != "stronge"
     return Structure(seed, parents, free, law, rubs, touching, walled, stops, held)
 
 

@@ -1,0 +1,1 @@
+"""Attacks on the event engine: many seeded runs against closed forms and brute force; see tally.py."""

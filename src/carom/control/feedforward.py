@@ -128,14 +128,14 @@ class FeedForward(AbstractActuator):
     def exits(self) -> tuple[str, ...]:
         if self.rate is not None:  # torques that are held do not break at knots
             return super().exits
-        return tuple(f"knot {k + 1}" for k in range(self._count))
+        return (*(f"knot {k + 1}" for k in range(self._count)), *self.limits.exits)
 
     @property
     def memory(self) -> tuple[str, ...]:
         """Pieces in force: only a jump changes them, so that no step sees two."""
         if self.rate is not None:
             return super().memory
-        return ("piece",) if self.shared else ("piece", "reference piece")
+        return ("piece", *(() if self.shared else ("reference piece",)), *self.limits.memory)
 
     @property
     def clocked(self) -> bool:
@@ -160,7 +160,7 @@ class FeedForward(AbstractActuator):
         asked = [planned[k] for k in range(self.links)]
         if self.reference is None:
             return asked
-        wanted = self.reference.piece(self._piece(scene, own, -1, self.reference.knots), scene.t)
+        wanted = self.reference.piece(self._piece(scene, own, 0 if self.shared else 1, self.reference.knots), scene.t)
         return self._corrected(scene, wanted, asked)
 
     def _piece(self, scene: Scene, own: Own, entry: int, knots: Any) -> Any:
@@ -183,7 +183,8 @@ class FeedForward(AbstractActuator):
     def start(self, scene: Scene) -> Own:
         if self.rate is not None:
             return super().start(scene)
-        return Own(jnp.asarray(0), (jnp.asarray(0.0),) * len(self.memory), ())
+        own = Own(jnp.asarray(0), (jnp.asarray(0.0),) * (1 if self.shared else 2), ())
+        return own._replace(memory=(*own.memory, *self.limits.sides(lambda: self.asked(scene, own))))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         if self.rate is not None:
@@ -194,17 +195,20 @@ class FeedForward(AbstractActuator):
         for k in range(self._count):
             current, number = (own.memory[0], k) if k < first else (own.memory[1], k - first)
             out.append(jnp.where(current > number, NEVER, scene.t - knots[k]))
-        return out
+        return [*out, *self.limits.guards(lambda: self.asked(scene, own), own.memory)]
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         if self.rate is not None:
             return super().jump(scene, own, fired)
         first = int(self.plan.knots.shape[0]) - 1
         memory = list(own.memory)
-        for k, hit in enumerate(fired):
+        for k, hit in enumerate(fired[: self._count]):
             which, number = (0, k) if k < first else (1, k - first)
             memory[which] = jnp.where(hit, jnp.maximum(memory[which], number + 1.0), memory[which])
-        return Landing(own.phase, tuple(memory), own.states)
+        # Torques may leap at a knot.
+        after, switched = own._replace(memory=tuple(memory)), jnp.any(jnp.stack(fired[: self._count]))
+        sides = self.limits.jump(lambda: self.asked(scene, after), own.memory, fired[self._count :], switched)
+        return Landing(own.phase, (*memory[: len(memory) - len(sides)], *sides), own.states)
 
 
 def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:

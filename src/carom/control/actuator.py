@@ -8,6 +8,7 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Flow, Landing, Own
@@ -123,7 +124,14 @@ def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
     for field, value in given.items():
         if value is not None:
             errors.vector(f"'{name}'", field, value, links)
+    refuse_negative(name, "limit", given.get("limit"))
     return {field: None if value is None else jnp.asarray(value, dtype=float) for field, value in given.items()}
+
+
+def refuse_negative(name: str, field: str, numbers: Any) -> None:
+    known = None if numbers is None else errors.known(numbers)
+    if known is not None and np.any(known < 0.0):
+        raise errors.CaromError(f"{field} of '{name}' is {known.tolist()}; no entry may be negative")
 
 
 def sampling(name: str, rate: Any) -> Any:

@@ -14,7 +14,7 @@ from .. import errors
 from ..hybrid.automaton import NEVER, AbstractAutomaton, Landing, Own
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
-from .actuator import AbstractActuator, gains, sampling
+from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
@@ -104,7 +104,7 @@ class FeedForward(AbstractActuator):
         self.shared = self.reference is None or _equal(self.plan.knots, self.reference.knots)
         found = gains(name, n, kp=kp, kd=kd, limit=limit)
         for field, value in found.items():
-            _refuse_negative(name, field, value)
+            refuse_negative(name, field, value)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.rate, self.schedule = sampling(name, rate), ()
         self.relative, self.name = relative, name
@@ -250,9 +250,3 @@ def _reference_of(
 def _equal(one: Any, two: Any) -> bool:
     known = errors.known(one), errors.known(two)
     return known[0] is not None and known[1] is not None and np.array_equal(known[0], known[1])
-
-
-def _refuse_negative(name: str, field: str, gain: Any) -> None:
-    given = None if gain is None else errors.known(gain)
-    if given is not None and np.any(given < 0.0):
-        raise errors.CaromError(f"{field} of '{name}' is {given.tolist()}; no entry may be negative")

@@ -58,6 +58,9 @@ class AtHeight(AbstractSwitch):
     height: Any
     rising: bool = eqx.field(static=True, default=True)
 
+    def __check_init__(self) -> None:
+        errors.number("AtHeight", "height", self.height)
+
     def guard(self, scene: Scene) -> Any:
         y = scene.site(self.site)[1]
         return y - self.height if self.rising else self.height - y
@@ -67,6 +70,9 @@ class AtTime(AbstractSwitch):
     """The phase ends at a time [s]."""
 
     time: Any
+
+    def __check_init__(self) -> None:
+        errors.number("AtTime", "time", self.time)
 
     def guard(self, scene: Scene) -> Any:
         return scene.t - self.time

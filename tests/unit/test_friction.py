@@ -247,3 +247,31 @@ def test_the_spelling_of_constant_damping(unchecked) -> None:
         carom.LuGre(**PUBLISHED, constant_damping=1)
     quiet = PUBLISHED | {"damping": 0.0}
     assert carom.LuGre(**quiet, constant_damping=True).constant_damping  # without damping nothing is to be said
+
+
+# -- corners -----------------------------------------------------------------------------------------------------------
+
+CORNERED = [carom.Ambrosio(0.3, 1e-3, 2e-3), carom.Ambrosio(0.3, 0.0, 2e-3), carom.BengisuAkay(0.3, 0.4, 1e-3, 100.0)]
+
+
+@pytest.mark.parametrize("law", CORNERED, ids=["ambrosio", "without a dead band", "bengisu-akay"])
+def test_the_pieces_of_a_law_with_corners_make_the_law(law) -> None:
+    """Each is the force between its corners, and goes on smoothly beyond them."""
+    sliding = jnp.asarray(np.linspace(-4e-3, 4e-3, 401) + 1e-6)
+    pieces = law.piece_at(sliding)
+    np.testing.assert_allclose(law.piecewise(pieces, 5.0, sliding), law.force(5.0, sliding), rtol=1e-12, atol=1e-12)
+    for k, corner in enumerate(law.corners):
+        beside = [float(law.piecewise(p, 5.0, corner)) for p in (k, k + 1)]
+        assert beside[0] == pytest.approx(beside[1], abs=1e-12)
+        slopes = [float(jax.grad(law.piecewise, argnums=2)(p, 5.0, corner)) for p in (k, k + 1)]
+        assert abs(slopes[0] - slopes[1]) > 1.0
+
+
+def test_exits_lead_from_piece_to_piece_and_back() -> None:
+    law, flat = CORNERED[0], CORNERED[1]
+    assert [int(law.piece_at(v)) for v in (-1.0, -1.5e-3, 0.0, 1.5e-3, 1.0)] == [0, 1, 2, 3, 4]
+    above, below = law.piece_guards(3, 2e-3)
+    assert float(above) == 0.0 and float(below) == pytest.approx(-1e-3)
+    assert float(law.piece_guards(0, 0.0)[1]) == float(law.piece_guards(4, 0.0)[0]) == -1.0
+    assert int(law.piece_after((True, False), 3)) == 4 and int(law.piece_after((False, True), 3)) == 2
+    assert int(flat.piece_after((True, False), 1)) == 3 and int(flat.piece_after((False, True), 3)) == 1

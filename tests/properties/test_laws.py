@@ -62,13 +62,14 @@ speeds = st.one_of(st.just(0.0), st.tuples(st.sampled_from([-1.0, 1.0]), decades
 
 @functools.cache
 def stage(name: str) -> Any:
-    """Force at one moment of a blow, and phase and memory behind it: exits whose guard is not negative have fired."""
+    """Force, phase and memory after one moment of a blow, at which exits whose guard is not negative have fired."""
     law = law_of(name)
 
     @compiled
     def at(phase: Any, memory: Any, d: Any, rate: Any) -> Any:
         fired = tuple(jnp.asarray(g >= 0.0) for g in law.guard(phase, memory, d, rate))
-        return law.force(phase, memory, d, rate), *law.jump(fired, phase, memory, d)
+        after = law.jump(fired, phase, memory, d)
+        return law.force(*after, d, rate), *after
 
     return at
 

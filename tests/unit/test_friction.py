@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import carom
 
@@ -185,3 +186,92 @@ def test_bad_numbers_are_answered_by_a_sentence(make, sentence: str) -> None:  #
     with pytest.raises(carom.CaromError) as refused:
         make()
     assert sentence in str(refused.value)
+
+
+# -- LuGre as first published ------------------------------------------------------------------------------------------
+
+# Canudas de Wit et al. 1995, table 1, under a normal force of 1 N.
+PUBLISHED = {"mu": 1.0, "static": 1.5, "speed": 1e-3, "stiffness": 1e5, "damping": 1e5**0.5, "viscous": 0.4}
+
+
+def published() -> carom.LuGre:
+    with pytest.warns(carom.CaromWarning, match=r"damping of LuGre is 316.228 s/m at every speed.* = 0.0126 m/s, fric"):
+        return carom.LuGre(**PUBLISHED, constant_damping=True)
+
+
+def test_lugre_with_constant_damping_is_the_published_law() -> None:
+    """Dragged to and fro at up to 5 mm/s: the force against scipy's integration of the formulas as printed."""
+    law, p, times = published(), PUBLISHED, np.linspace(0.0, 0.5, 51)
+
+    def velocity(t, lib=np):
+        return 5e-3 * lib.sin(25.0 * t)
+
+    def bend(t, z):
+        v = velocity(t)
+        g = p["mu"] + (p["static"] - p["mu"]) * np.exp(-((v / p["speed"]) ** 2))
+        return v - p["stiffness"] * abs(v) * z / g
+
+    z = solve_ivp(bend, (0.0, 0.5), [0.0], method="LSODA", rtol=1e-11, atol=1e-16, t_eval=times).y[0]
+    v = velocity(times)
+    expected = -(p["stiffness"] * z + p["damping"] * bend(times, z) + p["viscous"] * v)
+
+    count = 200_000  # steps of Runge and Kutta
+
+    def step(carry, t):
+        ratio, work = carry
+        h = 0.5 / count
+        rate = lambda t, r: law.flow((r,), 1.0, velocity(t, jnp))[1][0]  # noqa: E731
+        a = rate(t, ratio)
+        b = rate(t + h / 2, ratio + h / 2 * a)
+        c = rate(t + h / 2, ratio + h / 2 * b)
+        force = law.flow((ratio,), 1.0, velocity(t, jnp))[0]
+        work = work + h * force * velocity(t, jnp)
+        new = ratio + h / 6 * (a + 2 * b + 2 * c + rate(t + h, ratio + h * c))
+        return (new, work), (force, work)
+
+    _, (forces, works) = jax.jit(lambda ts: jax.lax.scan(step, (0.0, 0.0), ts))(jnp.arange(count) * 0.5 / count)
+    np.testing.assert_allclose(forces[:: count // 50], expected[:50], atol=2e-5)
+    # Slower than 4 mu/s1 the law only takes energy, but for what the bristle holds: g^2 / (2 s0).
+    gain = np.max(np.asarray(works) - np.minimum.accumulate(np.asarray(works)))
+    assert works[-1] < -1e-3 and gain <= p["static"] ** 2 / (2.0 * p["stiffness"])
+
+
+def test_the_spelling_of_constant_damping(unchecked) -> None:
+    law = published()
+    assert law.constant_damping and float(law.flow((0.0,), 1.0, 5.0)[0]) == pytest.approx(-(1e5**0.5 + 0.4) * 5.0)
+    with pytest.raises(carom.CaromError, match=r"at most 4 mu sqrt\(2 e\) / fade = .* \(constant_damping=True"):
+        carom.LuGre(**PUBLISHED | {"damping": 2e4})
+    with pytest.raises(carom.CaromError, match="constant_damping=True and also a fade"):
+        carom.LuGre(**PUBLISHED, fade=0.1, constant_damping=True)
+    with pytest.raises(carom.CaromError, match="constant_damping of LuGre is 1; it must be True or False"):
+        carom.LuGre(**PUBLISHED, constant_damping=1)
+    quiet = PUBLISHED | {"damping": 0.0}
+    assert carom.LuGre(**quiet, constant_damping=True).constant_damping  # without damping nothing is to be said
+
+
+# -- corners -----------------------------------------------------------------------------------------------------------
+
+CORNERED = [carom.Ambrosio(0.3, 1e-3, 2e-3), carom.Ambrosio(0.3, 0.0, 2e-3), carom.BengisuAkay(0.3, 0.4, 1e-3, 100.0)]
+
+
+@pytest.mark.parametrize("law", CORNERED, ids=["ambrosio", "without a dead band", "bengisu-akay"])
+def test_the_pieces_of_a_law_with_corners_make_the_law(law) -> None:
+    """Each is the force between its corners, and goes on smoothly beyond them."""
+    sliding = jnp.asarray(np.linspace(-4e-3, 4e-3, 401) + 1e-6)
+    pieces = law.piece_at(sliding)
+    np.testing.assert_allclose(law.piecewise(pieces, 5.0, sliding), law.force(5.0, sliding), rtol=1e-12, atol=1e-12)
+    for k, corner in enumerate(law.corners):
+        beside = [float(law.piecewise(p, 5.0, corner)) for p in (k, k + 1)]
+        assert beside[0] == pytest.approx(beside[1], abs=1e-12)
+        slopes = [float(jax.grad(law.piecewise, argnums=2)(p, 5.0, corner)) for p in (k, k + 1)]
+        assert abs(slopes[0] - slopes[1]) > 1.0
+
+
+def test_exits_lead_from_piece_to_piece_and_back() -> None:
+    law, flat = CORNERED[0], CORNERED[1]
+    assert [int(law.piece_at(v)) for v in (-1.0, -1.5e-3, 0.0, 1.5e-3, 1.0)] == [0, 1, 2, 3, 4]
+    above, below = law.piece_guards(3, 2e-3)
+    assert float(above) == 0.0 and float(below) == pytest.approx(-1e-3)
+    assert float(law.piece_guards(0, 0.0)[1]) == float(law.piece_guards(4, 0.0)[0]) == -1.0
+    assert int(law.piece_after((True, False), 3)) == 4 and int(law.piece_after((False, True), 3)) == 2
+    assert int(flat.piece_after((True, False), 1)) == 3 and int(flat.piece_after((False, True), 3)) == 1

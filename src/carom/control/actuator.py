@@ -8,18 +8,21 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.condition import NEVER, Watch, condition_of, level, unless
+from ..hybrid.condition import NEVER, Watch, condition_of, level, rising, unless
 from ..hybrid.scene import Load, Scene
+from .limits import Limits
 from .switch import AbstractSwitch, AtTime
 
 
 class AbstractActuator(AbstractAutomaton):
     """Joint torques by some rule, which `asked` gives.
 
-    - `limit` [N m]: largest torque of each joint, or None
+    - `limit` [N m]: largest torque of each joint, or None. A continuous controller remembers for each joint on which
+      side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
     - `schedule`: what ends each phase; after the last one the first comes again
     """
@@ -40,11 +43,18 @@ class AbstractActuator(AbstractAutomaton):
     @property
     def exits(self) -> tuple[str, ...]:
         switches = tuple(f"end of posture {i + 1}" for i in range(len(self.schedule)))
-        return switches if self.rate is None else (*switches, "sample")
+        return (*switches, *self.limits.exits) if self.rate is None else (*switches, "sample")
 
     @property
     def memory(self) -> tuple[str, ...]:
-        return () if self.rate is None else ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
+        if self.rate is None:
+            return self.limits.memory
+        return ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
+
+    @property
+    def limits(self) -> Limits:
+        """What finds the corners of limited torques; torques that are held between samples have none."""
+        return Limits(self.limit, self.links if self.limit is not None and self.rate is None else 0)
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -61,7 +71,11 @@ class AbstractActuator(AbstractAutomaton):
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""
         asked = self.asked(scene, own)
-        return asked if self.limit is None else [jnp.clip(x, -m, m) for x, m in zip(asked, self.limit, strict=True)]
+        if self.limit is None:
+            return asked
+        if self.rate is None:
+            return self.limits.torques(asked, own.memory)
+        return [jnp.clip(x, -m, m) for x, m in zip(asked, self.limit, strict=True)]
 
     def rates_of(self, scene: Scene, own: Own) -> tuple[Any, ...]:
         """Rates of the controller's own states."""
@@ -70,9 +84,10 @@ class AbstractActuator(AbstractAutomaton):
     def start(self, scene: Scene) -> Own:
         zero = jnp.asarray(0.0)
         own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
-        if self.rate is not None:  # the first sample is taken at the start: no guard can fire there
-            own = own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
-        return own
+        if self.rate is None:
+            return own._replace(memory=self.limits.sides(lambda: self.asked(scene, own)))
+        # The first sample is taken at the start: no guard can fire there.
+        return own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         torques = self.torques(scene, own) if self.rate is None else list(own.memory[1:])
@@ -84,7 +99,10 @@ class AbstractActuator(AbstractAutomaton):
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         out = [unless(own.phase != i, condition_of(s.guard(scene))) for i, s in enumerate(self.schedule)]
-        return out if self.rate is None else [*out, level(scene.t - own.memory[0])]
+        if self.rate is None:
+            corners = self.limits.guards(lambda: self.asked(scene, own), own.memory)
+            return [*out, *(rising(corner) for corner in corners)]
+        return [*out, level(scene.t - own.memory[0])]
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         out: list[Watch | None] = []
@@ -104,12 +122,15 @@ class AbstractActuator(AbstractAutomaton):
         phase = own.phase
         for i in range(count):
             phase = jnp.where(fired[i], (i + 1) % count, phase)
-        memory = own.memory
-        if self.rate is not None:
-            sample = fired[-1]
-            due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
-            fresh = (due, *self.torques(scene, own._replace(phase=phase)))
-            memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
+        after = own._replace(phase=phase)
+        if self.rate is None:
+            switched = jnp.any(jnp.stack(fired[:count])) if count else jnp.asarray(False)
+            memory = self.limits.jump(lambda: self.asked(scene, after), own.memory, fired[count:], switched)
+            return Landing(phase, memory, own.states)
+        sample = fired[-1]
+        due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
+        fresh = (due, *self.torques(scene, after))
+        memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
         return Landing(phase, memory, own.states)
 
 
@@ -118,7 +139,14 @@ def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
     for field, value in given.items():
         if value is not None:
             errors.vector(f"'{name}'", field, value, links)
+    refuse_negative(name, "limit", given.get("limit"))
     return {field: None if value is None else jnp.asarray(value, dtype=float) for field, value in given.items()}
+
+
+def refuse_negative(name: str, field: str, numbers: Any) -> None:
+    known = None if numbers is None else errors.known(numbers)
+    if known is not None and np.any(known < 0.0):
+        raise errors.CaromError(f"{field} of '{name}' is {known.tolist()}; no entry may be negative")
 
 
 def sampling(name: str, rate: Any) -> Any:

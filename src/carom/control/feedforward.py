@@ -12,10 +12,10 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Landing, Own
-from ..hybrid.condition import NEVER, level
+from ..hybrid.condition import NEVER, level, rising
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
-from .actuator import AbstractActuator, gains, sampling
+from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
@@ -105,7 +105,7 @@ class FeedForward(AbstractActuator):
         self.shared = self.reference is None or _equal(self.plan.knots, self.reference.knots)
         found = gains(name, n, kp=kp, kd=kd, limit=limit)
         for field, value in found.items():
-            _refuse_negative(name, field, value)
+            refuse_negative(name, field, value)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.rate, self.schedule = sampling(name, rate), ()
         self.relative, self.name = relative, name
@@ -129,14 +129,14 @@ class FeedForward(AbstractActuator):
     def exits(self) -> tuple[str, ...]:
         if self.rate is not None:  # torques that are held do not break at knots
             return super().exits
-        return tuple(f"knot {k + 1}" for k in range(self._count))
+        return (*(f"knot {k + 1}" for k in range(self._count)), *self.limits.exits)
 
     @property
     def memory(self) -> tuple[str, ...]:
         """Pieces in force: only a jump changes them, so that no step sees two."""
         if self.rate is not None:
             return super().memory
-        return ("piece",) if self.shared else ("piece", "reference piece")
+        return ("piece", *(() if self.shared else ("reference piece",)), *self.limits.memory)
 
     @property
     def clocked(self) -> bool:
@@ -161,7 +161,7 @@ class FeedForward(AbstractActuator):
         asked = [planned[k] for k in range(self.links)]
         if self.reference is None:
             return asked
-        wanted = self.reference.piece(self._piece(scene, own, -1, self.reference.knots), scene.t)
+        wanted = self.reference.piece(self._piece(scene, own, 0 if self.shared else 1, self.reference.knots), scene.t)
         return self._corrected(scene, wanted, asked)
 
     def _piece(self, scene: Scene, own: Own, entry: int, knots: Any) -> Any:
@@ -184,7 +184,8 @@ class FeedForward(AbstractActuator):
     def start(self, scene: Scene) -> Own:
         if self.rate is not None:
             return super().start(scene)
-        return Own(jnp.asarray(0), (jnp.asarray(0.0),) * len(self.memory), ())
+        own = Own(jnp.asarray(0), (jnp.asarray(0.0),) * (1 if self.shared else 2), ())
+        return own._replace(memory=(*own.memory, *self.limits.sides(lambda: self.asked(scene, own))))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         if self.rate is not None:
@@ -195,7 +196,7 @@ class FeedForward(AbstractActuator):
         for k in range(self._count):
             current, number = (own.memory[0], k) if k < first else (own.memory[1], k - first)
             out.append(level(jnp.where(current > number, NEVER, scene.t - knots[k])))
-        return out
+        return [*out, *(rising(corner) for corner in self.limits.guards(lambda: self.asked(scene, own), own.memory))]
 
     def instants(self, own: Own) -> Sequence[Any]:
         return super().instants(own) if self.rate is not None else [*self._knots[1:]]
@@ -205,10 +206,13 @@ class FeedForward(AbstractActuator):
             return super().jump(scene, own, fired)
         first = int(self.plan.knots.shape[0]) - 1
         memory = list(own.memory)
-        for k, hit in enumerate(fired):
+        for k, hit in enumerate(fired[: self._count]):
             which, number = (0, k) if k < first else (1, k - first)
             memory[which] = jnp.where(hit, jnp.maximum(memory[which], number + 1.0), memory[which])
-        return Landing(own.phase, tuple(memory), own.states)
+        # Torques may leap at a knot.
+        after, switched = own._replace(memory=tuple(memory)), jnp.any(jnp.stack(fired[: self._count]))
+        sides = self.limits.jump(lambda: self.asked(scene, after), own.memory, fired[self._count :], switched)
+        return Landing(own.phase, (*memory[: len(memory) - len(sides)], *sides), own.states)
 
 
 def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
@@ -250,9 +254,3 @@ def _reference_of(
 def _equal(one: Any, two: Any) -> bool:
     known = errors.known(one), errors.known(two)
     return known[0] is not None and known[1] is not None and np.array_equal(known[0], known[1])
-
-
-def _refuse_negative(name: str, field: str, gain: Any) -> None:
-    given = None if gain is None else errors.known(gain)
-    if given is not None and np.any(given < 0.0):
-        raise errors.CaromError(f"{field} of '{name}' is {given.tolist()}; no entry may be negative")

@@ -70,6 +70,9 @@ class PostureControl(AbstractActuator):
                 f"targets of '{name}' has shape {self.targets.shape}; it must be one angle per link for each of the "
                 f"{phases} phase(s) of the schedule, shape ({phases}, {n})"
             )
+        aims = errors.known(self.targets)
+        if aims is not None and not np.all(np.isfinite(aims)):
+            raise errors.CaromError(f"targets of '{name}' is {aims.tolist()}; every angle must be a finite number")
         found = gains(name, n, kp=kp, kd=kd, ki=ki, limit=limit)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.ki = jnp.zeros(n) if ki is None else found["ki"]

@@ -68,6 +68,9 @@ class AtHeight(AbstractSwitch):
     height: Any
     rising: bool = eqx.field(static=True, default=True)
 
+    def __check_init__(self) -> None:
+        errors.number("AtHeight", "height", self.height)
+
     def guard(self, scene: Scene) -> Any:
         y = scene.site(self.site)[1]
         return edge(y - self.height if self.rising else self.height - y, size=scene.extent(self.site) + jnp.abs(y))
@@ -80,6 +83,9 @@ class AtTime(AbstractSwitch):
     """The phase ends at a time [s]."""
 
     time: Any
+
+    def __check_init__(self) -> None:
+        errors.number("AtTime", "time", self.time)
 
     def guard(self, scene: Scene) -> Any:
         return edge(scene.t - self.time, size=0.0)  # a step ends there exactly

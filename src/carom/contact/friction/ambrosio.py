@@ -38,3 +38,12 @@ class Ambrosio(AbstractFriction):
     def force(self, normal: Any, sliding: Any) -> Any:
         share = jnp.clip((jnp.abs(sliding) - self.slow) / (self.fast - self.slow), 0.0, 1.0)
         return -self.mu * normal * share * jnp.sign(sliding)
+
+    @property
+    def corners(self) -> tuple[Any, ...]:
+        return (-self.fast, -self.slow, self.slow, self.fast)
+
+    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+        way = jnp.sign(piece - 2.0)  # the middle piece is without friction
+        rising = (way * sliding - self.slow) / (self.fast - self.slow)
+        return -self.mu * normal * way * jnp.where((piece == 0) | (piece == 4), 1.0, rising)

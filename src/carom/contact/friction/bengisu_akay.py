@@ -49,3 +49,14 @@ class BengisuAkay(AbstractFriction):
         beyond = jnp.maximum(speed - self.speed, 0.0)
         falling = self.mu + (self.static - self.mu) * jnp.exp(-self.fall * beyond)
         return -normal * jnp.sign(sliding) * jnp.where(speed < self.speed, rise, falling)
+
+    @property
+    def corners(self) -> tuple[Any, ...]:
+        return (-self.speed, self.speed)
+
+    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+        way = piece - 1.0
+        share = sliding / self.speed
+        rise = self.static * share * (2.0 - jnp.abs(share))  # the parabola, with its sign
+        fall = self.mu + (self.static - self.mu) * jnp.exp(-self.fall * (way * sliding - self.speed))
+        return -normal * jnp.where(piece == 1, rise, way * fall)

@@ -6,6 +6,7 @@ import abc
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from ..card import Card
 
@@ -30,6 +31,38 @@ class AbstractFriction(eqx.Module):
     def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
         """The force, and the rates of the states."""
         return self.force(normal, sliding), ()
+
+    # -- for laws whose formula has corners --------------------------------------------------------------------------
+
+    @property
+    def corners(self) -> tuple[Any, ...]:
+        """Sliding velocities [m/s], rising, at which the formula changes with another slope; pieces lie between."""
+        return ()
+
+    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+        """The force by the formula of one piece, which goes on smoothly beyond its ends."""
+        return self.force(normal, sliding)
+
+    def piece_at(self, sliding: Any) -> Any:
+        """Number of the piece in which a velocity lies; 0 is below the first corner."""
+        return sum((jnp.asarray(sliding >= c, dtype=int) for c in self.corners), jnp.asarray(0))
+
+    def piece_guards(self, piece: Any, sliding: Any) -> tuple[Any, Any]:
+        """Two guards [m/s]: how far the velocity is above the piece, and below it; -1 where it has no such end."""
+        above, below = jnp.asarray(-1.0), jnp.asarray(-1.0)
+        for k, corner in enumerate(self.corners):
+            above = jnp.where(piece == k, sliding - corner, above)
+            below = jnp.where(piece == k + 1, corner - sliding, below)
+        return above, below
+
+    def piece_after(self, fired: tuple[Any, Any], piece: Any) -> Any:
+        """Number of the piece after an exit upwards or downwards; corners that coincide are passed together."""
+        up, down = piece + 1, piece - 1
+        for k in range(1, len(self.corners)):  # rising, so that chains of equal corners are passed
+            up = jnp.where((up == k) & (self.corners[k] <= self.corners[k - 1]), k + 1, up)
+        for k in reversed(range(1, len(self.corners))):
+            down = jnp.where((down == k) & (self.corners[k] <= self.corners[k - 1]), k - 1, down)
+        return jnp.where(fired[0], up, jnp.where(fired[1], down, piece))
 
 
 class Frictionless(AbstractFriction):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
+import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
@@ -18,10 +20,11 @@ class LuGre(AbstractFriction):
 
     All coefficients are per unit of normal force, so that friction vanishes with it; the state is s0 z. The bristle's
     damping fades with speed, s1 exp(-(v/v_d)^2), because a constant one can supply energy (Barahona and Canudas de
-    Wit).
+    Wit). `constant_damping=True` is the law as it was first published, s1 at every speed, with a CaromWarning.
 
     - `mu` > 0, `static` mu_s >= mu, `speed` v_s [m/s] > 0
     - `stiffness` s0 [1/m] > 0, `damping` s1 [s/m] >= 0 (by default none), `fade` v_d [m/s] > 0, `viscous` s2 [s/m] >= 0
+    - `constant_damping`: True keeps s1 at every speed; `fade` must then be left out
     """
 
     mu: Any
@@ -31,6 +34,7 @@ class LuGre(AbstractFriction):
     damping: Any = 0.0
     fade: Any = None
     viscous: Any = 0.0
+    constant_damping: Any = eqx.field(static=True, default=False)
 
     card = Card(
         "lugre",
@@ -44,6 +48,7 @@ class LuGre(AbstractFriction):
             ("damping", "of the bristle, s1 [s/m], >= 0; refused where it would let friction supply energy"),
             ("fade", "speed v_d [m/s] over which that damping fades; v_s if left out"),
             ("viscous", "s2 [s/m], >= 0"),
+            ("constant_damping", "True: s1 at every speed, as first published; can supply energy, and warns"),
         ),
         "Canudas de Wit, Olsson, Astrom and Lischinsky 1995; passivity: Barahona and Canudas de Wit 2000",
         "Pre-sliding, stick-slip and falling friction in one law; stiff: use rodas5p for large s0.",
@@ -58,7 +63,29 @@ class LuGre(AbstractFriction):
             errors.number("LuGre", field, getattr(self, field), least=0.0)
         if self.fade is not None:
             errors.number("LuGre", "fade", self.fade, above=0.0)
-        self._check_damping()
+        if not isinstance(self.constant_damping, bool):
+            raise errors.CaromError(f"constant_damping of LuGre is {self.constant_damping!r}; it must be True or False")
+        if not self.constant_damping:
+            self._check_damping()
+            return
+        if self.fade is not None:
+            raise errors.CaromError(
+                "LuGre got constant_damping=True and also a fade; damping that is constant does not fade; leave out one"
+            )
+        self._warn_of_constant_damping()
+
+    def _warn_of_constant_damping(self) -> None:
+        """Say up to which speed the law is passive: the condition of `_check_damping` is s1 |v| <= 4 g(v), g >= mu."""
+        damping, mu = errors.known(self.damping), errors.known(self.mu)
+        if damping is None or mu is None or float(damping) == 0.0:
+            return
+        warnings.warn(
+            f"damping of LuGre is {float(damping):g} s/m at every speed, as first published; sliding faster than "
+            f"4 mu / s1 = {4.0 * float(mu) / float(damping):.3g} m/s, friction can supply energy; leave "
+            "constant_damping out for damping that fades",
+            errors.CaromWarning,
+            stacklevel=4,
+        )
 
     def _check_damping(self) -> None:
         """Refuse a damping with which friction could supply energy.
@@ -74,7 +101,8 @@ class LuGre(AbstractFriction):
         if float(damping) > most:
             raise errors.CaromError(
                 f"damping of LuGre is {float(damping):g} s/m; it must be at most 4 mu sqrt(2 e) / fade = {most:g} s/m, "
-                "above which friction could supply energy; lower it, or lower fade"
+                "above which friction could supply energy; lower it, or lower fade (constant_damping=True is the first "
+                "published law, with a warning)"
             )
 
     @property
@@ -94,5 +122,6 @@ class LuGre(AbstractFriction):
     def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
         (ratio,) = states
         rate = sliding - jnp.abs(sliding) * ratio / self._steady(sliding)
-        bristle = self.damping * jnp.exp(-((sliding / self._fade) ** 2)) * rate
+        fading = 1.0 if self.constant_damping else jnp.exp(-((sliding / self._fade) ** 2))
+        bristle = self.damping * fading * rate
         return -normal * (ratio + bristle + self.viscous * sliding), (self.stiffness * rate,)

@@ -14,3 +14,4 @@ from .jackson_green import JacksonGreen as JacksonGreen
 from .lankarani_nikravesh import LankaraniNikravesh as LankaraniNikravesh
 from .law import AbstractNormalLaw as AbstractNormalLaw
 from .lee_wang import LeeWang as LeeWang
+from .slack import AbstractSlackening as AbstractSlackening

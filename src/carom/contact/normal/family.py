@@ -1,6 +1,8 @@
 """The family of Hunt and Crossley: a power of the indentation times a loss that follows its rate.
 
-    F = K d^n (1 + f d'/v0),    v0 the approach speed at touch-down, f the loss factor, never pulling
+    F = K d^n (1 + f d'/v0),    v0 the approach speed at touch-down, f the loss factor
+
+It never pulls: parted faster than v0/f, the bodies are *slack* (`slack.py`).
 
 Its energy equation separates. With u = d'/v0 it reads u du / (1 + f u) = -(K / (m v0^2)) d^n dd, and d is 0 both where
 u = 1 and where u = -e, so that the integral of u / (1 + f u) from -e to 1 vanishes:
@@ -22,7 +24,7 @@ import jax.numpy as jnp
 from ... import errors
 from ..material import hertz_stiffness
 from ..power import power
-from .law import AbstractNormalLaw
+from .slack import AbstractSlackening
 
 Member = TypeVar("Member", bound="AbstractHuntCrossley")
 
@@ -44,7 +46,7 @@ PARAMETERS_ABOVE_ZERO = (
 )
 
 
-class AbstractHuntCrossley(AbstractNormalLaw):
+class AbstractHuntCrossley(AbstractSlackening):
     """F = K d^n (1 + f d'/v0); a member gives its loss factor f(c), its card, and whether f divides by c.
 
     - `stiffness` K [N/m^n] > 0
@@ -97,9 +99,12 @@ class AbstractHuntCrossley(AbstractNormalLaw):
         # The loss factor is kept with the speed because some members solve an equation for it: once a blow is enough.
         return jnp.maximum(rate, SLOWEST), self.loss(self.restitution)
 
-    def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+        return self.stiffness * power(d, self.exponent) * self.firmness(memory, d, rate)
+
+    def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
         speed, loss = memory
-        return self.stiffness * power(d, self.exponent) * jnp.maximum(1.0 + loss * rate / speed, 0.0)
+        return 1.0 + loss * rate / speed
 
     def refuses(self, rate: Any) -> str | None:
         speed, c = errors.known(rate), errors.known(self.restitution)

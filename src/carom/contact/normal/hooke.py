@@ -8,13 +8,14 @@ import jax.numpy as jnp
 
 from ... import errors
 from ..card import Card
-from .law import AbstractNormalLaw
+from .slack import AbstractSlackening
 
 
-class Hooke(AbstractNormalLaw):
+class Hooke(AbstractSlackening):
     """F = max(k d + c d', 0): spring and damper side by side (Kelvin and Voigt).
 
-    The force jumps to c v0 at touch-down, and is cut off before the indentation is back at zero, where it would pull.
+    The force jumps to c v0 at touch-down. It would pull before the indentation is back at zero: there the contact is
+    *slack*, from one event to the next or to the release.
     Its restitution depends on the damping ratio c / (2 sqrt(k m)) alone, so on the mass, and not on the speed.
 
     - `stiffness` k [N/m] > 0, `damping` c [N s/m] >= 0
@@ -36,5 +37,10 @@ class Hooke(AbstractNormalLaw):
         errors.number("Hooke", "stiffness", self.stiffness, above=0.0)
         errors.number("Hooke", "damping", self.damping, least=0.0)
 
-    def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
-        return jnp.maximum(self.stiffness * d + self.damping * rate, 0.0)
+    def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+        return self.stiffness * d + self.damping * rate
+
+    def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+        # In metres. Without damping the force ends with the contact: one event, the release.
+        damped = jnp.asarray(self.damping) > 0.0
+        return jnp.where(damped, d + self.damping / self.stiffness * rate, 1.0)

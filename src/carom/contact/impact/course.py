@@ -35,7 +35,7 @@ import jax.numpy as jnp
 
 from .gain import held_back
 from .path import ROUNDING
-from .several import Decided, Problem, decide, values
+from .several import Decided, Problem, among, decide, pick, values, vector
 
 LOOK, COMPRESS, RESTORE, OVER = range(4)  # LOOK: the solution by end velocities, which compression is held back to
 
@@ -43,11 +43,12 @@ LOOK, COMPRESS, RESTORE, OVER = range(4)  # LOOK: the solution by end velocities
 class Blows(NamedTuple):
     """Data of a blow; rows are counted as in several.py."""
 
-    w: list[list[Any]]
-    speed: list[Any]  # before the blow
-    asked: list[Any]  # e, one per contact
-    mu: list[Any]
-    limit: list[Any]
+    rows: list[list[Any]]  # w, number by number
+    w: Any  # and as a matrix
+    speed: Any  # before the blow
+    asked: Any  # e, one per contact
+    mu: Any
+    limit: Any
     part: Any  # (contacts,): takes part, in a group of several
     linked: Any
     rubs: tuple[int, ...]
@@ -55,12 +56,8 @@ class Blows(NamedTuple):
     ends: bool  # friction by end velocities
 
     @property
-    def owner(self) -> Any:
-        return jnp.asarray((*range(len(self.asked)), *self.rubs))
-
-    @property
-    def matrix(self) -> Any:
-        return jnp.stack([jnp.stack([jnp.asarray(x, dtype=float) for x in row]) for row in self.w])
+    def owner(self) -> tuple[int, ...]:
+        return (*range(len(self.asked)), *self.rubs)
 
     @property
     def pieces(self) -> int:
@@ -104,7 +101,10 @@ class Plan(NamedTuple):
 
 def impulses_along(blows: Blows) -> tuple[list[Any], Any]:
     """Impulses of all rows, and whether they were found."""
-    steps, lost = _decided(jax.tree.map(jax.lax.stop_gradient, blows._replace(rubs=(), newton=None, ends=None)), blows)
+    data = jax.tree.map(jax.lax.stop_gradient, (blows.rows, blows.w, blows.speed, blows.asked, blows.mu, blows.limit))
+    rows, w, speed, asked, mu, limit = data
+    still = blows._replace(rows=rows, w=w, speed=speed, asked=asked, mu=mu, limit=limit)
+    steps, lost = _decided(still)
 
     def again(now: Moving, step: Step) -> tuple[Moving, None]:
         def move() -> Moving:
@@ -119,15 +119,13 @@ def impulses_along(blows: Blows) -> tuple[list[Any], Any]:
 
 def _start(blows: Blows) -> Moving:
     n = len(blows.asked)
-    aim = [u + blows.newton * e * u for u, e in zip(blows.speed, blows.asked, strict=False)]
-    now = _vector([*aim, *blows.speed[n:]])
+    now = blows.speed.at[:n].multiply(1.0 + blows.asked) if blows.newton else blows.speed
     none = jnp.zeros_like(now)
     return Moving(now, none, none[:n], none, none)
 
 
-def _decided(data: Any, like: Blows) -> tuple[Step, Any]:
+def _decided(blows: Blows) -> tuple[Step, Any]:
     """Decisions of all pieces, one after the other."""
-    blows: Blows = data._replace(rubs=like.rubs, newton=like.newton, ends=like.ends)
     n, m = len(blows.asked), len(blows.rubs)
     now = _start(blows)
     begins = COMPRESS if blows.newton or blows.ends or m == 0 else LOOK
@@ -152,64 +150,50 @@ def _decided(data: Any, like: Blows) -> tuple[Step, Any]:
 
 
 def _problem(blows: Blows, now: Moving, part: Any, fixed: Any, jams: Any) -> Problem:
-    return Problem(
-        blows.w,
-        list(now.speed),
-        blows.mu,
-        blows.limit,
-        list(jnp.where(part, now.left, 0.0)),
-        list(part),
-        list(fixed),
-        blows.rubs,
-        blows.linked,
-        blows.speed,
-        list(jams),
-    )
+    left = jnp.where(part, now.left, 0.0)
+    same = (blows.rubs, blows.linked, blows.speed, jams)
+    return Problem(blows.rows, now.speed, blows.mu, blows.limit, left, part, fixed, *same)
 
 
 def _left(blows: Blows, now: Moving, step: Step) -> tuple[Any, Any]:
     """Impulses that are left, as decided, and the velocities after them."""
     problem = _problem(blows, now, step.part, step.sense, step.jams)
-    return _whole(blows, now, problem, Decided(tuple(step.pushes), tuple(step.sense)))
+    normal, rubbed, _ = values(problem, Decided(step.pushes, step.sense))
+    return _whole(blows, now, problem, jnp.concatenate([normal, rubbed]))
 
 
-def _whole(blows: Blows, now: Moving, problem: Problem, decided: Decided) -> tuple[Any, Any]:
-    normal, rubbed, _ = values(problem, decided)
-    pushed = [x + o for x, o in zip(normal, problem.offset, strict=True)]
-    on = jnp.stack([jnp.asarray(p) for p in problem.part])[blows.owner]
-    x = jnp.where(on, jnp.stack([*pushed, *rubbed]), 0.0)
-    return x, now.speed + blows.matrix @ x
+def _whole(blows: Blows, now: Moving, problem: Problem, x: Any) -> tuple[Any, Any]:
+    x = jnp.where(pick(problem.part, blows.owner), x.at[: len(blows.asked)].add(problem.offset), 0.0)
+    return x, now.speed + blows.w @ x
 
 
 def _chosen(blows: Blows, now: Moving, plan: Plan) -> tuple[Step, Any, Any, Any]:
     """Decisions of the next piece, its impulses if it went on to the end, velocities there, contacts without answer."""
-    n, rubs = len(blows.asked), jnp.asarray(blows.rubs, dtype=int)
+    n, rubs = len(blows.asked), blows.rubs
     part = plan.phase != OVER
-    fixed = jnp.where((plan.rush | (plan.phase == LOOK))[rubs], 0.0, plan.sense)
-    w = blows.matrix
-    own, across = jnp.diagonal(w)[rubs], w[rubs, n + jnp.arange(len(blows.rubs))]
-    slope = own - fixed * _vector(blows.mu) * across
-    closes = part[rubs] & (now.speed[rubs] < -_tiny(blows)[rubs])
+    on = pick(part, rubs)
+    fixed = jnp.where(pick(plan.rush | (plan.phase == LOOK), rubs), 0.0, plan.sense)
+    own = vector([blows.rows[i][i] for i in rubs])
+    across = vector([blows.rows[i][n + k] for k, i in enumerate(rubs)])
+    slope = own - fixed * blows.mu * across
+    closes = on & pick(now.speed < -_tiny(blows), rubs)
     jams = jnp.where((fixed != 0.0) & closes & (slope <= ROUNDING * own), fixed, 0.0)
     problem = _problem(blows, now, part, fixed, jams)
-    decided, unsolved = decide(problem)
-    x, after = _whole(blows, now, problem, decided)
+    decided, unsolved, x = decide(problem)
+    x, after = _whole(blows, now, problem, x)
     # Where, as a share of the piece, each sliding contact stops.
-    slides = (fixed != 0.0) & part[rubs] & (x[rubs] > 0.0)
+    slides = (fixed != 0.0) & on & pick(x > 0.0, rubs)
     begin, end = now.speed[n:], after[n:]
     crosses = slides & ((fixed * end < 0.0) | (jams != 0.0))
     where = jnp.where(crosses, _share(begin, jnp.where(jams != 0.0, 0.0, end)), 2.0)
-    linked = blows.linked[:, rubs]
-    nearest = jnp.min(jnp.where(linked, where[None, :], 2.0), axis=1, initial=2.0)[rubs]
+    near = among(blows.linked, rubs, rubs)
+    nearest = jnp.min(jnp.where(near, where[None, :], 2.0), axis=1, initial=2.0)
     stops = crosses & (where <= nearest * (1.0 + ROUNDING))
-    earlier = jnp.tril(blows.linked[rubs][:, rubs], -1) & stops[None, :]
     first = stops & (where == nearest)
-    first = first & ~jnp.any(earlier & first[None, :], axis=1)
+    first = first & ~jnp.any(jnp.tril(near, -1) & first[None, :], axis=1)
     moves = part & ~unsolved
-    stopped = jnp.any(linked & stops[None, :], axis=1)
-    sense = jnp.stack(decided.sense) if blows.rubs else fixed
-    pushes = jnp.stack(decided.pushes)
-    step = Step(pushes, sense, jams, part, moves, first, stops, moves & ~stopped, plan.phase)
+    stopped = jnp.any(among(blows.linked, tuple(range(n)), rubs) & stops[None, :], axis=1)
+    step = Step(decided.pushes, decided.sense, jams, part, moves, first, stops, moves & ~stopped, plan.phase)
     return step, x, after, unsolved & part
 
 
@@ -221,42 +205,42 @@ def _share(begin: Any, end: Any) -> Any:
 
 def _moved(blows: Blows, now: Moving, step: Step, x: Any, after: Any) -> Moving:
     """Values at the end of a piece, and of a phase that ends there."""
-    n, rubs, owner = len(blows.asked), jnp.asarray(blows.rubs, dtype=int), blows.owner
-    linked = blows.linked[:, rubs] & step.first[None, :]
+    n, owner = len(blows.asked), blows.owner
+    linked = among(blows.linked, tuple(range(n)), blows.rubs) & step.first[None, :]
     end = jnp.where(step.jams != 0.0, 0.0, after[n:])
     ratio = jnp.where(step.first, _share(now.speed[n:], end), 0.0)
     share = jnp.where(jnp.any(linked, axis=1), jnp.sum(jnp.where(linked, ratio[None, :], 0.0), axis=1), 1.0)
     share = jnp.where(step.moves & (step.phase != LOOK), share, 0.0)
-    impulse = now.impulse + share[owner] * x
-    speed = now.speed + share[owner] * (after - now.speed)
+    impulse = now.impulse + pick(share, owner) * x
+    speed = now.speed + pick(share, owner) * (after - now.speed)
     speed = jnp.where(jnp.concatenate([jnp.zeros(n, dtype=bool), step.stops]), 0.0, speed)
     looked, turned, over = (step.ends & (step.phase == phase) for phase in (LOOK, COMPRESS, RESTORE))
-    now = Moving(speed, impulse, (1.0 - share) * now.left, jnp.where(looked[owner], x, now.look), now.turn)
+    now = Moving(speed, impulse, (1.0 - share) * now.left, jnp.where(pick(looked, owner), x, now.look), now.turn)
     return now if blows.newton else _bounded(blows, now, turned, over)
 
 
 def _bounded(blows: Blows, now: Moving, turned: Any, over: Any) -> Moving:
     """Phases that end here, held back to what adds no energy; the end of compression says what restitution adds."""
-    n, owner, w = len(blows.asked), blows.owner, blows.matrix
-    before = _vector(blows.speed)
-    ends, compressed = (turned | over)[owner], turned[owner]
+    n, owner, w = len(blows.asked), blows.owner, blows.w
+    before = blows.speed
+    ends, compressed = pick(turned | over, owner), pick(turned, owner)
     safe = jnp.where(compressed, now.look if blows.rubs and not blows.ends else now.impulse, now.turn)
-    group = jnp.where(blows.linked[owner][:, owner], 1.0, 0.0)
+    group = jnp.where(among(blows.linked, owner, owner), 1.0, 0.0)
     bound = jnp.where(ends, held_back(safe, now.impulse, before, w, group), now.impulse)
     speed = jnp.where(ends & (bound != now.impulse), before + w @ bound, now.speed)
-    left = jnp.where(turned, _vector(blows.asked) * bound[:n], now.left)
+    left = jnp.where(turned, blows.asked * bound[:n], now.left)
     return Moving(speed, bound, left, now.look, jnp.where(compressed, bound, now.turn))
 
 
 def _planned(blows: Blows, now: Moving, plan: Plan, step: Step, unsolved: Any) -> Plan:
     """What comes next: the next phase, another piece, or the rest of this one by end velocities."""
-    rubs = jnp.asarray(blows.rubs, dtype=int)
+    rubs = blows.rubs
     helpless = unsolved & (plan.rush | (plan.phase == LOOK))
     after = jnp.where((plan.phase == COMPRESS) & blows.newton, OVER, plan.phase + 1)
     phase = jnp.where(helpless, OVER, jnp.where(step.ends, after, plan.phase))
     count = jnp.where(step.ends, 0, plan.count + 1)
     rush = jnp.where(step.ends, blows.ends, plan.rush | unsolved | (count >= blows.pieces))
-    held = step.moves[rubs] & (step.sense == 0.0) & (step.phase[rubs] != LOOK)
+    held = pick(step.moves & (step.phase != LOOK), rubs) & (step.sense == 0.0)
     sense = _sense(blows, now, step.stops | held)
     return Plan(phase, sense, rush, count, plan.lost | helpless)
 
@@ -270,11 +254,7 @@ def _sense(blows: Blows, now: Moving, free: Any) -> Any:
 
 def _tiny(blows: Blows) -> Any:
     """Velocities that are but rounding, of every row, seen from all velocities of its group before the blow."""
-    inverse = jnp.diagonal(blows.matrix)
+    inverse = jnp.diagonal(blows.w)
     unit = jnp.sqrt(jnp.where(inverse > 0.0, inverse, 1.0))  # velocities over it are roots of energies
-    group = jnp.where(blows.linked[blows.owner][:, blows.owner], 1.0, 0.0)
-    return ROUNDING * unit * (group @ jnp.where(blows.part[blows.owner], jnp.abs(_vector(blows.speed)) / unit, 0.0))
-
-
-def _vector(numbers: list[Any]) -> Any:
-    return jnp.stack([jnp.asarray(x, dtype=float) for x in numbers]) if numbers else jnp.zeros(0)
+    group = among(blows.linked, blows.owner, blows.owner) & pick(blows.part, blows.owner)[None, :]
+    return ROUNDING * unit * jnp.sum(jnp.where(group, jnp.abs(blows.speed) / unit, 0.0), axis=1)

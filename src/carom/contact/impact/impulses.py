@@ -14,7 +14,7 @@ from .course import Blows, impulses_along
 from .groups import linked_of, reached
 from .newton import Newton
 from .path import Weights, path
-from .several import TOLERANCE
+from .several import TOLERANCE, vector
 from .stronge import Stronge
 from .system import friction_at, rubbing, system_of
 
@@ -84,12 +84,13 @@ def _together(
     n, rubs = len(contacts), rubbing(contacts)
     newton = any(isinstance(c.law, Newton) for c in contacts)
     laws = [friction_at(contacts, k) for k in range(len(rubs))]
-    mu = [law.coefficient(jnp.abs(speed[n + k])) for k, law in enumerate(laws)]
-    limit = [jnp.asarray(law.limit, dtype=float) for law in laws]
+    mu = vector([law.coefficient(jnp.abs(speed[n + k])) for k, law in enumerate(laws)]) * 1.0
+    limit = vector([law.limit for law in laws]) * 1.0
+    before = vector(speed) * 1.0
     if rule == END:  # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
-        whole = jnp.sum(jnp.abs(jnp.stack([jnp.asarray(u) for u in speed])))
-        limit = [jnp.where(jnp.abs(speed[n + k]) > TOLERANCE * whole, mu[k], limit[k]) for k in range(len(rubs))]
-    return Blows(w, speed, asked, mu, limit, part, linked, rubs, newton, rule == END)
+        limit = jnp.where(jnp.abs(before[n:]) > TOLERANCE * jnp.sum(jnp.abs(before)), mu, limit)
+    matrix = jnp.stack([vector(row) for row in w])
+    return Blows(w, matrix, before, vector(asked) * 1.0, mu, limit, part, linked, rubs, newton, rule == END)
 
 
 def checked_rule(name: str, rule: Any, contacts: Contacts) -> str:

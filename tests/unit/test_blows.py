@@ -1,0 +1,303 @@
+"""Blows on several contacts: what they reach, the course of friction, energy, units, symmetry, derivatives."""
+
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+from carom.contact.impact.course import Blows, impulses_along
+from carom.contact.impact.impulses import END, PATH, blow_of, impulses_of
+from carom.contact.impact.path import Weights, path
+from carom.hybrid.flow import scene_with_motion
+from carom.hybrid.run import compiler_options
+from carom.hybrid.scene import State
+
+BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+FLOOR = carom.Plane(height=0.0)
+
+
+def several(w: Any, u: Any, e: Any, mu: Any, limit: Any, newton: bool = False, ends: bool = False) -> Any:
+    """Impulses of contacts that all have friction, solved as one group whether they are coupled or not."""
+    n = len(e)
+    rows = [list(row) for row in w]
+    group = jnp.ones((n, n), dtype=bool)
+    data = Blows(rows, w, u, e, mu, limit, jnp.ones(n, dtype=bool), group, tuple(range(n)), newton, ends)
+    impulses, found = impulses_along(data)
+    return jnp.stack(impulses), found
+
+
+@cache
+def each(newton: bool = False, ends: bool = False) -> Any:
+    """One blow after the other, as compiled programs run them; XLA compiles once per number of contacts."""
+
+    def all_of_them(*data: Any) -> Any:
+        return jax.lax.map(lambda x: several(*x, newton=newton, ends=ends), data)
+
+    return jax.jit(all_of_them, compiler_options=compiler_options())
+
+
+def run(data: Any, **kind: bool) -> np.ndarray:
+    impulses, found = each(**kind)(*(jnp.asarray(x) for x in data))
+    assert np.all(found)
+    return np.asarray(impulses)
+
+
+def drawn(seed: int, count: int, contacts: int, dof: int | None = None) -> Any:
+    """Random blows: inverse inertia, velocities, restitution, friction and stiction; and the energy before them."""
+    rng, out = np.random.default_rng(seed), []
+    for _ in range(count):
+        size = dof or rng.integers(contacts, 7)
+        rows, half = rng.normal(size=(2 * contacts, size)), rng.normal(size=(size, size))
+        mass, v = half @ half.T + 0.1 * np.eye(size), rng.normal(size=size)
+        mu = rng.choice([0.0, 0.3, 1.0, 3.0], size=contacts) * rng.random(contacts)
+        limit = mu * rng.choice([1.0, 1.5], size=contacts)
+        w = rows @ np.linalg.solve(mass, rows.T)
+        out.append((w, rows @ v, rng.random(contacts), mu, limit, v @ mass @ v / 2))
+    *data, energy = (np.stack(x) for x in zip(*out, strict=True))
+    return tuple(data), energy
+
+
+def separate(seed: int, count: int) -> Any:
+    """Two contacts without coupling: those of bodies of their own, both closing."""
+    data, _ = drawn(seed, count, 2, 4)
+    w, u, *rest = data
+    keep = np.array([[i % 2 == j % 2 for j in range(4)] for i in range(4)])
+    u = u.copy()
+    u[:, :2] = -np.abs(u[:, :2])
+    return (np.where(keep, w, 0.0), u, *rest), np.where(keep, 0.0, w)
+
+
+@jax.jit
+@jax.vmap
+def routh(w: Any, u: Any, e: Any, mu: Any, limit: Any) -> Any:
+    """Each of two contacts along its own path; Poisson, Newton."""
+    out = []
+    for law in (carom.Poisson, carom.Newton):
+        ways = [path(Weights(w[i, i], w[i, 2 + i], w[2 + i, 2 + i]), u[i], u[2 + i], mu[i], limit[i]) for i in (0, 1)]
+        normal = [law(e[i]).end(way, e[i]) for i, way in enumerate(ways)]
+        out.append(jnp.stack([*normal, *(way.friction(p) for way, p in zip(ways, normal, strict=True))]))
+    return jnp.stack(out)
+
+
+# -- several contacts and each alone -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("newton", (False, True))
+def test_contacts_without_coupling_follow_their_own_paths(newton):
+    """Also those that friction drives in at first, while the other one slides, stops, sticks or turns round."""
+    data, _ = separate(1, 400)
+    got, exact = run(data, newton=newton), np.asarray(routh(*data))[:, int(newton)]
+    w, mu, u = data[0], data[3], data[1]
+    jams = w[:, 0, 0] < np.sign(u[:, 2]) * mu[:, 0] * w[:, 0, 2]
+    assert 0.02 < np.mean(jams) < 0.5
+    scale = np.abs(exact).max(axis=1, keepdims=True)
+    assert np.max(np.abs(got - exact) / scale) < 3e-14
+
+
+def test_coupling_that_vanishes_leaves_each_its_own_path():
+    """Linearly: ten times less coupling, ten times less difference; no smallness at which something switches."""
+    data, coupling = separate(2, 60)
+    exact = np.asarray(routh(*data))[:, 0]
+    scale = np.abs(exact).max(axis=1)
+    apart = []
+    for power in range(2, 9):
+        w = data[0] + 10.0**-power * coupling
+        apart.append(np.abs(run((w, *data[1:])) - exact).max(axis=1) / scale)
+    rates = np.array(apart) * 10.0 ** np.arange(2, 9)[:, None]
+    assert np.median(rates[2:]) > 0.1
+    # The slope of the difference is the same from 1e-4 to 1e-7, so it is linear.
+    np.testing.assert_allclose(rates[3:6], np.broadcast_to(rates[2], (3, 60)), rtol=0.05, atol=1e-3)
+
+
+def stick_and_ball(with_ball: bool) -> Any:
+    """A stick that lands on one end, alone or beside a ball at rest 10 m away; velocity after, impulses."""
+    stick = carom.Mechanism([carom.Body(mass=1.0, inertia=1 / 12, tip=(0.5, 0.0))], base=carom.Free())
+    whole = carom.side_by_side(stick=stick, ball=BALL) if with_ball else stick
+    law, rubs = carom.Poisson(0.5), carom.Coulomb(0.3)
+    foot = carom.RigidContact(whole.site("stick.tip") if with_ball else stick.tip, FLOOR, law, rubs, name="foot")
+    made = [foot]
+    if with_ball:
+        made.append(carom.RigidContact(whole.site("ball.tip"), FLOOR, law, rubs, name="ball"))
+    contacts = carom.RigidContacts(*made)
+    world = carom.World(whole, contacts=contacts, gravity=9.81)
+    n = len(made)
+
+    def after(q: Any, v: Any) -> Any:
+        y = State(tuple(q), tuple(v), tuple(() for _ in world.automata), ())
+        memory = tuple(tuple(jnp.asarray(0.0) for _ in a.memory) for a in world.automata)
+        scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
+        asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
+        impulses, velocity, found = blow_of(contacts.contacts, scene, [jnp.asarray(True)] * n, asked)
+        return jnp.stack(velocity), jnp.stack(impulses), found
+
+    angle = -1.0
+    base, rest = [0.0, 0.5 * np.sin(1.0)], [10.0, 0.0]
+    q = [*base, *rest, angle, 0.0] if with_ball else [*base, angle]
+    v = [-0.3, -1.0, 0.0, 0.0, 0.0, 0.0] if with_ball else [-0.3, -1.0, 0.0]
+    return jax.jit(after)(jnp.asarray(q), jnp.asarray(v))
+
+
+def test_a_ball_that_rests_elsewhere_is_no_part_of_a_blow():
+    alone, impulses, _ = stick_and_ball(False)
+    both, shared, found = stick_and_ball(True)
+    assert bool(found)
+    np.testing.assert_allclose(np.asarray(both)[[0, 1, 4]], alone, rtol=1e-15, atol=1e-16)
+    np.testing.assert_allclose(np.asarray(shared)[[0, 2]], impulses, rtol=1e-15)
+    np.testing.assert_array_equal(np.asarray(both)[[2, 3, 5]], 0.0)
+    np.testing.assert_array_equal(np.asarray(shared)[[1, 3]], 0.0)
+
+
+def by_matrix(w: Any, u: Any, rule: str = PATH, laws: Any = None, mu: float = 0.3) -> Any:
+    n = len(u) // 2
+    laws = laws or [carom.Poisson(0.5)] * n
+    contacts = tuple(
+        carom.RigidContact(BALL.tip, FLOOR, law, carom.Coulomb(mu), name=f"{i}") for i, law in enumerate(laws)
+    )
+    rows = [[jnp.asarray(x) for x in row] for row in np.asarray(w)]
+    asked = [jnp.asarray(law.asked) for law in laws]
+    impulses, found = impulses_of(contacts, rows, [jnp.asarray(x) for x in u], [jnp.asarray(True)] * n, asked, rule)
+    return np.stack(impulses), bool(found)
+
+
+def test_a_blow_goes_from_contact_to_contact_and_no_further():
+    """0 closes; 1 is linked to it, 2 to 1 but not to 0; 3 to none of them, and opens: only 3 is left out."""
+    rng = np.random.default_rng(4)
+    chain = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    half = 0.2 * rng.normal(size=(8, 8))
+    w = np.where(np.tile(chain, (2, 2)), np.eye(8) + half + half.T, 0.0)
+    impulses, found = by_matrix(w, np.array([-1.0, 0.0, 0.0, 0.5, 0.2, 0.0, 0.0, -0.7]))
+    assert found and impulses[0] > 0.5
+    assert np.all(impulses[[3, 7]] == 0.0)
+    none, _ = by_matrix(w, np.array([0.0, 0.0, 0.0, 0.5, 0.2, 0.0, 0.0, -0.7]))
+    np.testing.assert_array_equal(none, 0.0)
+
+
+# -- what must hold ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("contacts", (2, 3))
+@pytest.mark.parametrize("ends", (False, True))
+def test_no_blow_on_several_contacts_creates_energy(contacts, ends):
+    data, energy = drawn(5, 600, contacts)
+    w, u, _, _, limit = data
+    p = run(data, ends=ends)
+    gain = np.einsum("ni,ni->n", u, p) + np.einsum("ni,nij,nj->n", p, w, p) / 2
+    after = u + np.einsum("nij,nj->ni", w, p)
+    scale = energy + np.abs(u * p).sum(axis=1)
+    assert np.max(gain / scale) < 1e-12
+    assert np.min(after[:, :contacts] / np.abs(u).max(axis=1, keepdims=True)) > -1e-9
+    normal, rubbed = p[:, :contacts], p[:, contacts:]
+    size = np.abs(p).max(axis=1, keepdims=True)
+    assert np.min(normal / size) > -1e-9 and np.max((np.abs(rubbed) - limit * normal) / size) < 1e-8
+
+
+def test_one_degree_of_freedom_never_gains_and_always_has_an_answer():
+    """A pendulum that strikes: u_t = c u_n, so the inverse inertia is singular; wedged, all is lost."""
+    rng, n = np.random.default_rng(6), 1000
+    rows = rng.normal(size=(n, 2)) * 10.0 ** rng.integers(-3, 4, size=(n, 1))
+    v = -np.sign(rows[:, 0]) * rng.exponential(size=n)
+    u, w = rows * v[:, None], rows[:, :, None] * rows[:, None, :]
+    mu, e = 3 * rng.random(n), rng.random(n)
+
+    @jax.jit
+    @jax.vmap
+    def struck(w, u, mu, e):
+        way = path(Weights(w[0, 0], w[0, 1], w[1, 1]), u[0], u[1], mu, mu)
+        normal = [law(e).end(way, e) for law in (carom.Poisson, carom.Stronge, carom.Newton)]
+        return jnp.stack([jnp.stack([p, way.friction(p)]) for p in normal]), way.found
+
+    p, found = (np.asarray(x) for x in struck(w, u, mu, e))
+    assert np.all(np.isfinite(p)) and np.all(found)
+    after = v[:, None] + np.einsum("ni,nki->nk", rows, p)
+    assert np.max(np.abs(after[:, :2] / v[:, None])) <= 1.0
+    wedged = np.abs(rows[:, 0] / rows[:, 1]) <= mu
+    assert 0.2 < np.mean(wedged) < 0.8
+    assert np.max(np.abs(after[wedged] / v[wedged, None])) < 1e-12
+    back = -after[~wedged] / v[~wedged, None]
+    # It slides back: Stronge in closed form, with slopes 1 +- mu |c| of compression and restitution.
+    c = np.abs(rows[~wedged, 1] / rows[~wedged, 0]) * mu[~wedged]
+    np.testing.assert_allclose(back[:, 1], e[~wedged] * np.sqrt((1 - c) / (1 + c)), atol=1e-9)
+    np.testing.assert_allclose(back[:, 0], e[~wedged] * (1 - c) / (1 + c), atol=1e-9)
+
+
+def test_a_wedged_contact_that_its_surface_drives_in_has_no_answer():
+    """One degree of freedom, a surface that rises: sliding stops while u_n < 0, and no impulse changes anything."""
+    way = path(Weights(1.0, 1.0, 1.0), -2.0, -1.0, 1.5, 1.5)
+    assert not bool(way.found)
+    assert np.isfinite(float(carom.Stronge(0.5).end(way, 0.5)))
+
+
+def test_a_mirror_image_has_mirrored_impulses():
+    data, _ = drawn(7, 200, 2, 4)
+    w, u, e, mu, limit = data
+    swap = [1, 0, 3, 2]
+    sign = np.array([1.0, 1.0, -1.0, -1.0])
+    image = (w[:, swap][:, :, swap] * sign[:, None] * sign, u[:, swap] * sign, e[:, ::-1], mu[:, ::-1], limit[:, ::-1])
+    p, mirrored = run(data), run(image)
+    np.testing.assert_allclose(mirrored[:, swap] * sign, p, rtol=1e-9, atol=1e-9)
+    # Blows that are their own images: the halves agree.
+    alike = (w + image[0], u + image[1], *((x + x[:, ::-1]) / 2 for x in (e, mu, limit)))
+    p = run(alike)
+    np.testing.assert_allclose(p[:, swap] * sign, p, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("length, mass", ((1e3, 1e3), (1e3, 1.0), (1e-6, 1e-9)))
+def test_units_do_not_matter(length, mass):
+    """The same world in grams and millimetres: same decisions, impulses in g mm/s."""
+    data, _ = drawn(8, 200, 2)
+    w, u, e, mu, limit = data
+    p, other = run(data), run((w / mass, u * length, e, mu, limit))
+    np.testing.assert_allclose(other / (mass * length), p, rtol=1e-7, atol=1e-9 * np.abs(p).max())
+
+
+def test_derivatives_of_a_course_are_those_of_differences():
+    """Forward and backward, through pieces, stops, both phases and what holds the energy back."""
+    data, _ = drawn(9, 12, 2, 4)
+    w, u, e, mu, limit = (jnp.asarray(x[:6]) for x in data)
+
+    def weighed(x: Any, w: Any, e: Any, mu: Any, limit: Any) -> Any:
+        p, _ = several(w, x, e, mu, limit)
+        return p @ jnp.arange(1.0, 5.0)
+
+    forward = jax.jit(jax.vmap(jax.jacfwd(weighed)))(u, w, e, mu, limit)
+    backward = jax.jit(jax.vmap(jax.grad(weighed)))(u, w, e, mu, limit)
+    plain, h = jax.jit(jax.vmap(weighed)), 1e-6
+    steps = h * np.eye(4)
+    differences = np.stack(
+        [(plain(u + d, w, e, mu, limit) - plain(u - d, w, e, mu, limit)) / (2 * h) for d in steps], axis=1
+    )
+    np.testing.assert_allclose(backward, forward, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(forward, differences, rtol=1e-5, atol=1e-6)
+
+
+# -- the rule of friction ----------------------------------------------------------------------------------------------
+
+
+def test_end_velocities_decide_where_that_is_asked_for():
+    """A rod whose sliding turns round: along the path friction acts both ways, by end velocities only one way."""
+    c, s = np.cos(-1.0), np.sin(-1.0)
+    w = np.array([[1 + 3 * c * c, -3 * s * c], [-3 * s * c, 1 + 3 * s * s]])
+    u = np.array([-1.0, -0.3])
+    along, _ = by_matrix(w, u, PATH, [carom.Plastic()], 0.2)
+    at_end, found = by_matrix(w, u, END, [carom.Plastic()], 0.2)
+    after = u + w @ at_end
+    assert found and after[0] == pytest.approx(0.0, abs=1e-14)
+    assert at_end[1] == pytest.approx(-0.2 * np.sign(after[1]) * at_end[0], rel=1e-12)
+    assert abs(along[1]) < 0.15 * along[0]  # both ways
+    np.testing.assert_allclose(at_end[0], 1.0 / (w[0, 0] - 0.2 * w[0, 1]), rtol=1e-12)
+
+
+def test_the_rule_of_friction_is_named():
+    foot = carom.RigidContact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3))
+    assert carom.RigidContacts(foot).friction_rule == "path"
+    assert carom.RigidContacts(foot, friction_rule="end velocity").friction_rule == "end velocity"
+    with pytest.raises(carom.CaromError, match=r"friction_rule of rigid contacts is 'moreau'; .*'path' or 'end vel"):
+        carom.RigidContacts(foot, friction_rule="moreau")
+    hard = carom.RigidContact(BALL.tip, FLOOR, carom.Stronge(0.5), carom.Coulomb(0.3), name="foot")
+    with pytest.raises(carom.CaromError, match=r"contact 'foot' is Stronge, whose work is counted along the path"):
+        carom.RigidContacts(hard, friction_rule="end velocity")
+    carom.RigidContacts(carom.RigidContact(BALL.tip, FLOOR, carom.Stronge(0.5)), friction_rule="end velocity")

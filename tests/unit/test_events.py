@@ -213,7 +213,7 @@ def test_a_guard_crossed_twice_within_one_step_is_found(inside: float) -> None:
     result = fly({"y": 1.0, "offset": -apex + inside}, velocity=(0.0, 4.0))
     (t,) = instants(result)
     half = np.sqrt(2.0 * inside / G)
-    # Rounding of the height over the slope of the crossing: one long step of Tsit5, with weights of up to 12 that cancel.
+    # Rounding of the height over the slope of the crossing: one long step, with weights of up to 12 that cancel.
     noise = 1e-14 / (G * half)
     assert abs(t - (4.0 / G - half)) < EXACT + noise
 

@@ -76,6 +76,11 @@ class Contact(AbstractAutomaton):
         return self.friction if isinstance(self.friction, AbstractDry) else None
 
     @property
+    def _bent(self) -> bool:
+        """Has the friction's formula corners?"""
+        return bool(self.friction.corners)
+
+    @property
     def phases(self) -> tuple[str, ...]:
         if self._dry is None:
             return ("open", *self.normal.phases)
@@ -83,17 +88,21 @@ class Contact(AbstractAutomaton):
 
     @property
     def exits(self) -> tuple[str, ...]:
-        own = ("slip right", "slip left", "stop") if self._dry else ()
+        own = ("slip right", "slip left", "stop") if self._dry else ("corner up", "corner down") if self._bent else ()
         return ("touch", *self.normal.exits, "release", *own)
 
     @property
     def memory(self) -> tuple[str, ...]:
-        # Sliding slower, and friction weaker, than this were none when the mode was last decided.
-        return (*self.normal.memory, *(("least sliding", "least friction") if self._dry else ()))
+        return (*self.normal.memory, *self._remembered)
+
+    @property
+    def _remembered(self) -> tuple[str, ...]:
+        """What friction remembers: what counted as none when its mode was last decided, or the piece of its formula."""
+        return ("least sliding", "least friction") if self._dry else ("piece",) if self._bent else ()
 
     def _lawful(self, memory: tuple[Any, ...]) -> tuple[Any, ...]:
         """The part of the memory that is the normal law's."""
-        return memory[:-2] if self._dry else memory
+        return memory[: len(memory) - len(self._remembered)]
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -146,6 +155,8 @@ class Contact(AbstractAutomaton):
 
     def _drag(self, own: Own, push: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
         dry = self._dry
+        if self._bent:
+            return self.friction.piecewise(own.memory[-1], push, sliding), ()
         if dry is None:
             return self.friction.flow(own.states, push, sliding)
         # The sense is that of the mode, not of the velocity: it stays while an event is being located.
@@ -207,7 +218,8 @@ class Contact(AbstractAutomaton):
     def start(self, scene: Scene) -> Own:
         k = self.touching(scene)
         closed = self._closed(scene, k)
-        memory = (*self.normal.touch(jnp.where(closed, k.rate, 1.0)), *((jnp.asarray(0.0),) * 2 if self._dry else ()))
+        rubs = (self.friction.piece_at(k.sliding),) if self._bent else (jnp.asarray(0.0),) * len(self._remembered)
+        memory = (*self.normal.touch(jnp.where(closed, k.rate, 1.0)), *rubs)
         phase = jnp.where(closed, self._phase(0, mode_of(k.sliding)), OPEN)
         states = (jnp.zeros_like(k.indentation),) * len(self.states)
         return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
@@ -255,6 +267,8 @@ class Contact(AbstractAutomaton):
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Slip to either side, when the limit is used up; stop."""
         dry = self._dry
+        if self._bent:
+            return tuple(rising(g) for g in self.friction.piece_guards(own.memory[-1], k.sliding))
         if dry is None:
             return ()
         mode = self._mode(own.phase)
@@ -274,10 +288,14 @@ class Contact(AbstractAutomaton):
         inside = 1 + len(self.normal.exits)
         touch, inner, release, rubbed = fired[0], fired[1:inside], fired[inside], fired[inside + 1 :]
         law, memory = self.normal.jump(inner, self._law(own.phase), old, k.indentation)
-        met, first = self.normal.meet(k.rate, old, self.pair.place(scene, k))
+        met, first = self.normal.meet(k.rate, old, self.pair.place(scene, k), k.indentation)
         law = jnp.where(touch, met, law)
         memory = tuple(jnp.where(touch, f, m) for f, m in zip(first, memory, strict=True))
         states = tuple(jnp.where(touch, 0.0, z) for z in own.states)
+        if self._bent:
+            piece = self.friction.piece_after(rubbed, own.memory[-1])
+            piece = jnp.where(rubbed[0] | rubbed[1], piece, own.memory[-1])
+            memory = (*memory, jnp.where(touch, self.friction.piece_at(k.sliding), piece))
         if self._dry is None:
             return Landing(jnp.where(release, OPEN, self._phase(law, 0)), memory, states)
         mode, least = self._rubbed(scene, own, law, memory, touch, rubbed)
@@ -288,8 +306,8 @@ class Contact(AbstractAutomaton):
         right, left, stop = rubbed
         mode, least = self._mode_after(scene, own, law, memory, (right | left | stop) & ~touch)
         ours = touch | right | left | stop
-        least = tuple(jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
-        return jnp.where(ours, mode, self._mode(own.phase)), least
+        kept = tuple(jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
+        return jnp.where(ours, mode, self._mode(own.phase)), kept
 
     def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
         """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.

@@ -64,7 +64,8 @@ def ask(world: World, t: Any, y: State, rate: State, phases: Any, memory: Any) -
         return value, jax.lax.stop_gradient(tuple(rest))
 
     value, slope, rest = jax.jvp(values, (t, y), (jnp.ones_like(t), rate), has_aux=True)
-    return Asked(Ends(value, slope), *rest, edge=tuple(kinds))
+    slow, deep, floor, rounding = rest
+    return Asked(Ends(value, slope), slow, deep, floor, rounding, tuple(kinds))
 
 
 def width_of(t: Any) -> Any:

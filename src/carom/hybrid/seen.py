@@ -158,10 +158,10 @@ def _first_doubt(value: list[Any], slope: list[Any], sweep: Any, span: Any, roun
     places = (0.0, *NODES, 1.0)
     a, b = slope[0] * span, slope[-1] * span
     error = jnp.asarray(0.0)
-    for x, v in zip(NODES, value[1:-1], strict=True):
-        whole = _hermite(value[0], a, value[-1], b, x)
+    for node, v in zip(NODES, value[1:-1], strict=True):
+        whole = _hermite(value[0], a, value[-1], b, node)
         error = jnp.maximum(error, jnp.abs(v - whole))
-    doubt = jnp.asarray(1.0)
+    doubt: Any = jnp.asarray(1.0)
     for k in reversed(range(len(places) - 1)):
         part = (places[k + 1] - places[k]) * span
         x = _part_doubt(value[k], slope[k] * part, value[k + 1], slope[k + 1] * part, SAFETY * error, rounding)
@@ -169,7 +169,7 @@ def _first_doubt(value: list[Any], slope: list[Any], sweep: Any, span: Any, roun
         here = places[k] + x * (places[k + 1] - places[k])
         doubt = jnp.where(x < 1.0, here, doubt)
         if k:  # met at this very instant
-            doubt = jnp.where(value[k] > rounding, places[k], doubt)
+            doubt = jnp.where((value[k] > rounding) & (slope[k] > 0.0), places[k], doubt)
     return doubt
 
 

@@ -214,9 +214,16 @@ class JacksonGreen(AbstractNormalLaw):
     def surface(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
         return jnp.where(self._within(memory, place), memory[1], 0.0) if self.dents else 0.0
 
-    def meet(self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any]) -> tuple[Any, tuple[Any, ...]]:
+    def meet(
+        self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any], d: Any = 0.0
+    ) -> tuple[Any, tuple[Any, ...]]:
         if not self.dents:
-            return ELASTIC, self.touch(rate)
+            # Pushed back before it had left the dent that it parted from: it loads along the unloading curve.
+            back = (memory[1] > 0.0) & (d > 1e-3 * memory[1])
+            fresh = self.touch(rate)
+            return jnp.where(back, RESTITUTION, ELASTIC), tuple(
+                jnp.where(back, old, new) for old, new in zip(memory, fresh, strict=True)
+            )
         inside = self._within(memory, place)
         # A blow that falls into the dent is led to its centre.
         blow = tuple(jnp.where(inside, old, new) for old, new in zip(memory[3:5], place, strict=True))

@@ -57,8 +57,13 @@ class AbstractNormalLaw(eqx.Module):
         """Indentation [m] at which the bodies meet: 0, or the depth of a dent remembered at this place."""
         return 0.0
 
-    def meet(self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any]) -> tuple[Any, tuple[Any, ...]]:
-        """Phase and memory at touch-down, given what was remembered from before."""
+    def meet(
+        self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any], d: Any = 0.0
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Phase and memory at touch-down, given what was remembered from before.
+
+        d is zero up to rounding, but for a contact that was released at a larger one and pushed back before it left.
+        """
         return 0, self.touch(rate)
 
     def refuses(self, rate: Any) -> str | None:

@@ -73,6 +73,7 @@ class Watch(NamedTuple):
     - `swing`, `beat`: it may also swing by at most this much, at this angular frequency [rad/s] at most
     - `bend`: over which way, in its own unit, it can turn round
     - `room`: of an open contact: how far rounding may put it inside; None for other exits
+    - `depth`: of a rigid contact, open or closed: how far it is inside now
     """
 
     value: Any
@@ -81,3 +82,4 @@ class Watch(NamedTuple):
     beat: Any = 0.0
     bend: Any = jnp.inf
     room: Any = None
+    depth: Any = None

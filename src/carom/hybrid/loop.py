@@ -21,7 +21,7 @@ from .flow import derivative
 from .jump import serve
 from .locate import Asked, Ends, ahead, any_of, arming, ask, holding, just_now, together, turned, width_of
 from .scene import State
-from .seen import fastest, open_depth, unseen, watched
+from .seen import depths, fastest, unseen, watched
 from .solvers import Solver, error_norm, solver_of
 from .world import World, any_striking
 
@@ -99,7 +99,7 @@ class Carry(NamedTuple):
     begun: Any  # has there been a full step since an impact began or ended?
     instant: Any  # events served without time going on
     window: tuple[Any, Any]  # instants of the event CHATTER ago (rounded), and half as long ago
-    depth: Any  # how deep an open contact has been inside its surface [m]; negative: never
+    depth: Any  # how far a rigid contact has been inside its surface [m]; negative: never
     steps: Any
     rejected: Any
     events: Any
@@ -117,7 +117,7 @@ class Attempt(NamedTuple):
     asked: Asked
     last: Any  # does it end at the horizon?
     unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
-    depth: tuple[Any, Any]  # of the deepest open contact, and beyond its rounding
+    depth: tuple[Any, Any]  # how far a rigid contact is inside, and an open one beyond its rounding
 
 
 class Verdict(NamedTuple):
@@ -191,7 +191,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
         still, now, end, slope, start, heard = quiet
         heard = heard._replace(edge=asked.edge)
         look = watched(world, now, end, c.phases, c.memory, fastest(still.y, end, still.rate.v, slope.v, span))
-        depth = jax.lax.stop_gradient(open_depth(look))
+        depth = jax.lax.stop_gradient(depths(look))
         hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
     return Attempt(t, span, y, rate, jax.lax.stop_gradient(norm), asked, arrives & last_one, hidden, depth)
 
@@ -207,12 +207,45 @@ def _next_stop(world: World, settings: Settings, c: Carry) -> tuple[Any, Any]:
 
 def _norm(world: World, settings: Settings, before: State, after: State, error: State) -> Any:
     """Error of a step in units of the tolerance. Motion and ledger are each held to it; neither dilutes the other."""
-    tolerance = settings.rtol, settings.atol
-    moved, to = (before.q, before.v, before.extra), (after.q, after.v, after.extra)
-    norm = error_norm(moved, to, (error.q, error.v, error.extra), *tolerance)
+    rtol, atol = settings.rtol, settings.atol
+    before, after, error = jax.lax.stop_gradient((before, after, error))
+    units, places = _units(world, after)
+
+    def moving(unit: Any, a: Any, b: Any) -> Any:
+        return atol * unit + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
+
+    scales = (
+        jax.tree.map(
+            lambda place, unit, a, b: jnp.where(place, (atol + rtol) * unit, moving(unit, a, b)),
+            places,
+            units,
+            before.q,
+            after.q,
+        ),
+        jax.tree.map(moving, units, before.v, after.v),
+        jax.tree.map(lambda a, b: moving(1.0, a, b), before.extra, after.extra),
+    )
+    norm = error_norm((error.q, error.v, error.extra), scales)
     if after.work:
-        norm = jnp.maximum(norm, error_norm(before.work, after.work, error.work, *tolerance))
+        unit = world.mass * world.length**2
+        works = jax.tree.map(lambda a, b: moving(unit, a, b), before.work, after.work)
+        norm = jnp.maximum(norm, error_norm(error.work, works))
     return norm
+
+
+def _units(world: World, like: State) -> tuple[Any, Any]:
+    """What errors of the coordinates are measured by, and which of them are places or angles.
+
+    Those are measured by the world's length and by a radian, not by their distance from an origin: a robot that stands
+    a kilometre away, or has turned a hundred times, is integrated as one at home. What bends is measured by itself too.
+    """
+    top = world.mechanism.topology
+    turns = range(top.base_dof, top.base_dof + top.links)
+    units = [jnp.asarray(1.0) if i in turns else world.length for i in range(top.dof)]
+    places = [np.asarray(i < turns.stop) for i in range(top.dof)]
+    if isinstance(like.q, tuple):
+        return tuple(units), tuple(places)
+    return jnp.stack(units), np.stack(places)
 
 
 def _turned(world: World, before: State, after: State) -> Any:

@@ -232,11 +232,11 @@ def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], s
     return where
 
 
-def open_depth(look: list[Watch | None]) -> tuple[Any, Any]:
-    """How deep [its own unit] the deepest open contact is inside, and the same beyond its rounding; none: negative."""
+def depths(look: list[Watch | None]) -> tuple[Any, Any]:
+    """How far [its own unit] a rigid contact is inside, and an open one beyond its rounding; none is: negative."""
     deep: Any = jnp.asarray(-jnp.inf)
     beyond: Any = deep
     for w in look:
         if w is not None and w.room is not None:
-            deep, beyond = jnp.maximum(deep, w.value), jnp.maximum(beyond, w.value - w.room)
+            deep, beyond = jnp.maximum(deep, w.depth), jnp.maximum(beyond, w.value - w.room)
     return deep, beyond

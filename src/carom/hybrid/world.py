@@ -33,6 +33,7 @@ class World(eqx.Module):
     automata: tuple[AbstractAutomaton, ...]
     gravity: Float[Array, "2"]
     length: Float[Array, ""]  # [m] of its largest link: what tolerances of places are measured by
+    mass: Float[Array, ""]  # [kg] of all links
     pause_in_impact: bool = eqx.field(static=True)
 
     def __init__(
@@ -52,7 +53,7 @@ class World(eqx.Module):
         self.mechanism = mechanism
         self.automata = (*_listed("contacts", contacts), *_listed("control", control), *_listed("elements", elements))
         self.gravity = gravity_vector(gravity)
-        self.length = _length(mechanism)
+        self.length, self.mass = _length(mechanism), jnp.sum(mechanism.numbers.mass)
         self.pause_in_impact = pause_in_impact
         if self.row_count and not walk.small(mechanism.topology):
             raise errors.CaromError(

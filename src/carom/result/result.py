@@ -121,6 +121,11 @@ class Result:
     def finished(self) -> bool:
         return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
 
+    @property
+    def penetration(self) -> float:
+        """How far [m, rad] a rigid contact, open or closed, was ever inside its surface where a step ended."""
+        return max(float(self.final.depth), 0.0)
+
     # -- trajectory ----------------------------------------------------------------------------------------------------
 
     @cached_property

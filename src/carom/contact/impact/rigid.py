@@ -221,12 +221,12 @@ class RigidContacts(AbstractAutomaton):
         out: list[Watch | None] = []
         for contact, mode in zip(self.contacts, self.modes(own.phase), strict=True):
             pair, is_open = contact.pair, mode == OPEN
-            value = jnp.where(is_open, pair.touching(scene).indentation, NEVER)
+            depth = pair.touching(scene).indentation
+            value = jnp.where(is_open, depth, NEVER)
             sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
             swing, beat = pair.swing(scene)
-            out.append(
-                Watch(value, sweep, jnp.where(is_open, swing, 0.0), beat, pair.bend, self._noise(scene, contact))
-            )
+            swing, room = jnp.where(is_open, swing, 0.0), self._noise(scene, contact)
+            out.append(Watch(value, sweep, swing, beat, pair.bend, room, depth))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:

@@ -91,7 +91,14 @@ def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) 
     """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase."""
     scene = scene_of(world, t, y, phases)
     scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
-    scene.motion = lambda v: free_motion(world, t, y._replace(v=v), phases, memory)
+    known: list[Any] = []  # velocities and their motion: everybody asks for the same one
+
+    def motion(v: Any) -> Motion:
+        if not any(v is old for old, _ in known):
+            known.append((v, free_motion(world, t, y._replace(v=v), phases, memory)))
+        return next(found for old, found in known if v is old)
+
+    scene.motion = motion
     each = owns(y, phases, memory)
 
     def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]]]:

@@ -133,13 +133,18 @@ def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) ->
     of the rounding is added, so that the condition holds there.
     """
     first: Any = span
+    chosen: tuple[Any, ...] = (jnp.zeros_like(span),) * 5
     for v0, r0, v1, r1, behind, on in zip(*start, *k.ends, _behind(k), true, strict=True):
         pace = jnp.where(r1 > 0.0, r1, 1.0)
         tangent = span - v1 / pace
         guess = jnp.where((r1 > 0.0) & (tangent > low), tangent, 0.5 * (low + span))
-        mended = _on_cubic((v0, r0, v1, r1), span, guess) + behind / pace
-        first = jnp.where(on, jnp.minimum(first, mended), first)
-    return first
+        nearer = on & (guess <= first)
+        first = jnp.where(nearer, guess, first)
+        ours = (v0, r0, v1, r1, behind / pace)
+        chosen = tuple(jnp.where(nearer, new, old) for new, old in zip(ours, chosen, strict=True))
+    # A branch, not a selection: most attempts meet nothing.
+    mend = any_of(true) & (span > 0.0)
+    return jax.lax.cond(mend, _on_cubic, lambda ends, span, guess: guess, chosen[:4], span, first) + chosen[4]
 
 
 def _on_cubic(ends: tuple[Any, ...], span: Any, guess: Any) -> Any:

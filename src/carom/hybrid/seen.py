@@ -27,6 +27,7 @@ from .scene import State
 from .world import World, owns, scene_of
 
 NODES = (0.25, 0.5, 0.75)
+PART = 0.25  # between two of them
 BEAT = 2.0  # [rad] of the fastest swing in one step, a quarter of it between two instants
 TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
@@ -78,7 +79,7 @@ def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
     return first + last + w.sweep * span + 2.0 * w.swing < 0.0
 
 
-def _between(before: State, after: State, rate0: Any, rate1: Any, h: Any, x: float) -> tuple[Any, Any]:
+def _between(before: State, after: State, rate0: Any, rate1: Any, h: Any, x: Any) -> tuple[Any, Any]:
     """Coordinates and velocities at the fraction x of a step, from both ends and their accelerations."""
     s = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
     b0, b1 = x - 6.0 * x**3 + 8.0 * x**4 - 3.0 * x**5, -4.0 * x**3 + 7.0 * x**4 - 3.0 * x**5
@@ -113,7 +114,7 @@ def _inside(
     """The first length at which something may have been met."""
     seen = [i for i, w in enumerate(look) if w is not None]
 
-    def at(x: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def at(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
 
         def values(t: Any, q: Any) -> tuple[Any, ...]:
@@ -124,14 +125,14 @@ def _inside(
         now = c.t + x * (t - c.t)
         return jax.jvp(values, (now, q), (jnp.ones_like(now), v))
 
-    looks = [at(x) for x in NODES]
+    looks = jax.vmap(at)(jnp.asarray(NODES))
     where: Any = jnp.full_like(span, jnp.inf)
     for j, i in enumerate(seen):
         w = look[i]
         assert w is not None
-        value = [start.value[i], *(v[j] for v, _ in looks), end.ends.value[i]]
-        slope = [start.rate[i], *(r[j] for _, r in looks), end.ends.rate[i]]
-        found = _first_doubt(value, slope, w.sweep, span, end.rounding[i])
+        value = _joined(start.value[i], looks[0][j], end.ends.value[i])
+        slope = _joined(start.rate[i], looks[1][j], end.ends.rate[i]) * span
+        found = _first_doubt(value, slope, w.sweep * span, end.rounding[i])
         # What turns round or swings between two of the instants is first cut to what they can tell.
         coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
         found = jnp.where(coarse, _safe(value, w, span), found)
@@ -139,38 +140,33 @@ def _inside(
     return where
 
 
-def _safe(value: list[Any], w: Watch, span: Any) -> Any:
+def _joined(first: Any, inner: Any, last: Any) -> Any:
+    """Numbers at all instants of a step, its ends included."""
+    return jnp.concatenate([jnp.reshape(first, (1,)), inner, jnp.reshape(last, (1,))])
+
+
+def _safe(value: Any, w: Watch, span: Any) -> Any:
     """Fraction of the step up to which the sweep excludes a meeting, or within which the instants can tell."""
-    places = (0.0, *NODES, 1.0)
-    clear, so_far = jnp.asarray(0.0), jnp.asarray(True)
-    for k in range(len(places) - 1):
-        part = (places[k + 1] - places[k]) * span
-        so_far = so_far & (value[k] + value[k + 1] + w.sweep * part + 2.0 * w.swing < 0.0)
-        clear = jnp.where(so_far, places[k + 1], clear)
+    apart = value[:-1] + value[1:] + w.sweep * span * PART + 2.0 * w.swing < 0.0
+    begin = jnp.asarray((0.0, *NODES))
+    clear = jnp.min(jnp.where(apart, 1.0, begin))
     whole, pace = jnp.where(span > 0.0, span, 1.0), jnp.where(w.sweep > 0.0, w.sweep, 1.0)
     fine = jnp.minimum(TURNS * w.bend / pace, BEAT / jnp.where(w.beat > 0.0, w.beat, 1e-300))
     straight = (-value[0] - w.swing) / pace
     return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
 
 
-def _first_doubt(value: list[Any], slope: list[Any], sweep: Any, span: Any, rounding: Any) -> Any:
-    """Fraction of the step at which an exit may first have been met; 1 if nowhere."""
-    places = (0.0, *NODES, 1.0)
-    a, b = slope[0] * span, slope[-1] * span
-    error = jnp.asarray(0.0)
-    for node, v in zip(NODES, value[1:-1], strict=True):
-        whole = _hermite(value[0], a, value[-1], b, node)
-        error = jnp.maximum(error, jnp.abs(v - whole))
-    doubt: Any = jnp.asarray(1.0)
-    for k in reversed(range(len(places) - 1)):
-        part = (places[k + 1] - places[k]) * span
-        x = _part_doubt(value[k], slope[k] * part, value[k + 1], slope[k + 1] * part, SAFETY * error, rounding)
-        x = jnp.where(value[k] + value[k + 1] + sweep * part < 0.0, 1.0, x)
-        here = places[k] + x * (places[k + 1] - places[k])
-        doubt = jnp.where(x < 1.0, here, doubt)
-        if k:  # met at this very instant
-            doubt = jnp.where((value[k] > rounding) & (slope[k] > 0.0), places[k], doubt)
-    return doubt
+def _first_doubt(value: Any, slope: Any, sweep: Any, rounding: Any) -> Any:
+    """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step."""
+    inner = jnp.asarray(NODES)
+    whole = _hermite(value[0], slope[0], value[-1], slope[-1], inner)
+    error = SAFETY * jnp.max(jnp.abs(value[1:-1] - whole))
+    x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, rounding)
+    x = jnp.where(value[:-1] + value[1:] + sweep * PART < 0.0, 1.0, x)
+    begin = jnp.asarray((0.0, *NODES))
+    doubts = jnp.where(x < 1.0, begin + PART * x, 1.0)
+    met = jnp.where((value[1:-1] > rounding) & (slope[1:-1] > 0.0), inner, 1.0)  # at one of the instants
+    return jnp.minimum(jnp.min(doubts), jnp.min(met))
 
 
 def _hermite(v0: Any, a: Any, v1: Any, b: Any, x: Any) -> Any:

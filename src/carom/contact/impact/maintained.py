@@ -79,6 +79,8 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any
         most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
         doubts.append((modes[i] == STICKS) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
+    if n == 1:  # nobody shares its load: what seems to be, is
+        return Held(forces, [w[0][0]], noise, closed, [-jnp.sign(forces[n + k]) for k in range(len(rubs))])
 
     def again() -> tuple[list[Any], list[Any]]:
         senses = [sense_of(modes[i]) for i in rubs]

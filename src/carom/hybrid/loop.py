@@ -116,6 +116,8 @@ class Attempt(NamedTuple):
     norm: Any
     asked: Asked
     last: Any  # does it end at the horizon?
+    arrives: Any  # does it end at an instant that was given, or at the horizon?
+    late: Any  # by how much it then ends before: zero, up to its derivative
     unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
     depth: tuple[Any, Any]  # how far a rigid contact is inside, and an open one beyond its rounding
 
@@ -181,7 +183,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
     norm = _norm(world, settings, c.y, y, error)
     # Time is set to what was to be reached: a sum would miss it by rounding.
-    t = jnp.where(arrives, stop, c.t + span)
+    t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
     hidden, depth = jnp.asarray(jnp.inf), (jnp.asarray(-jnp.inf),) * 2
     if world.events:
@@ -193,7 +195,8 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
         look = watched(world, now, end, c.phases, c.memory, fastest(still.y, end, still.rate.v, slope.v, span))
         depth = jax.lax.stop_gradient(depths(look))
         hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
-    return Attempt(t, span, y, rate, jax.lax.stop_gradient(norm), asked, arrives & last_one, hidden, depth)
+    norm = jax.lax.stop_gradient(norm)
+    return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, hidden, depth)
 
 
 def _next_stop(world: World, settings: Settings, c: Carry) -> tuple[Any, Any]:
@@ -309,7 +312,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     verdict = settle(c, a)
     running = c.outcome == outcome.RUNNING
     accept, hit = verdict.accept & running, verdict.hit & running
-    t, y = _exact(settings, c, a, verdict)
+    t, y = _exact(a, verdict)
     moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends)
     served = jax.lax.cond(hit, _serve, lambda w, m, f: m, world, moved, verdict.fired)
     width = width_of(a.t)
@@ -361,14 +364,14 @@ def _disarmed(world: World, verdict: Verdict) -> list[Any]:
     return out
 
 
-def _exact(settings: Settings, c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, State]:
-    """One last Newton step onto the event, or onto the horizon, whose value is zero.
+def _exact(a: Attempt, verdict: Verdict) -> tuple[Any, State]:
+    """One last Newton step onto the event, or onto the instant to arrive at, whose value is zero.
 
     Its derivative is not: it is what makes event times, and states at them, differentiable (the step length itself is a
     constant for derivatives). Of several conditions met at one instant, the first in the list counts.
     """
-    dt = jnp.where(a.last & ~verdict.hit, settings.until - jax.lax.stop_gradient(a.t), 0.0)
-    found = jnp.asarray(False)
+    dt = jnp.where(a.arrives, a.late - jax.lax.stop_gradient(a.late), 0.0)
+    found = a.arrives
     for fired, value, rate, rounding in zip(verdict.fired, *a.asked.ends, a.asked.rounding, strict=True):
         # A jump onto a condition (a step of no length, or a value far from zero) has no crossing to correct.
         crossing = (a.span > 0.0) & (jnp.abs(value) <= 2.0 * rounding + 8.0 * width_of(a.t) * jnp.abs(rate))
@@ -377,7 +380,7 @@ def _exact(settings: Settings, c: Carry, a: Attempt, verdict: Verdict) -> tuple[
         dt = jnp.where(usable & ~found, guess - jax.lax.stop_gradient(guess), dt)
         found = found | usable
     y = jax.tree.map(lambda y, r: y + dt * r, a.y, a.rate)
-    return a.t + dt, y
+    return jnp.where(a.arrives, a.t, a.t + dt), y
 
 
 def _next_step(order: int, c: Carry, a: Attempt, accept: Any) -> tuple[Any, Any]:

@@ -183,7 +183,8 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     out: list[Any] = [c for c in made if not isinstance(c, RigidContact)]
     if rigid:
         with at("contacts"):
-            out.append(RigidContacts(*rigid, settle_speed=scenario.settle_speed, name=RIGID))
+            rules = {"settle_speed": scenario.settle_speed, "friction_rule": scenario.friction_rule}
+            out.append(RigidContacts(*rigid, name=RIGID, **rules))
     return out
 
 

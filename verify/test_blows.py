@@ -92,4 +92,4 @@ def test_a_million_blows_on_several_contacts(contacts, count):
         out = np.array(list(pool.map(some, range(1, count // chunk + 1))))
     worst, enters, lost = out[:, 0].max(), out[:, 1].min(), out[:, 2].mean()
     print(f"{contacts} contacts, {count:,} blows: largest relative gain {worst:.1e}, {enters:.1e} u_n, {lost:.1e} lost")
-    assert worst < 1e-12 and enters > -1e-8 and lost < 1e-3
+    assert worst < 1e-12 and enters > -1e-7 and lost < 1e-3

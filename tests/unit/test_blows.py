@@ -305,3 +305,11 @@ def test_the_rule_of_friction_is_named():
     with pytest.raises(carom.CaromError, match=r"contact 'foot' is Stronge, whose work is counted along the path"):
         carom.RigidContacts(hard, friction_rule="end velocity")
     carom.RigidContacts(carom.RigidContact(BALL.tip, FLOOR, carom.Stronge(0.5)), friction_rule="end velocity")
+
+
+def test_the_rule_of_friction_is_kept_in_files():
+    for rule in (PATH, END):
+        foot = carom.RigidContact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3), name="foot")
+        world = carom.World(BALL, contacts=carom.RigidContacts(foot, friction_rule=rule), gravity=9.81)
+        scenario = carom.Scenario.of(world, angles=[0.0], base=[0.0, 1.0], until=1.0)
+        assert scenario.friction_rule == rule

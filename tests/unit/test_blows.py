@@ -187,8 +187,11 @@ def test_a_blow_goes_from_contact_to_contact_and_no_further():
 @pytest.mark.parametrize("ends", (False, True))
 def test_no_blow_on_several_contacts_creates_energy(contacts, ends):
     data, energy = drawn(5, 600, contacts)
-    w, u, _, _, limit = data
-    p = run(data, ends=ends)
+    impulses, found = each(ends=ends)(*(jnp.asarray(x) for x in data))
+    assert np.mean(found) > 0.995  # rows of few degrees of freedom depend on each other, and some nearly
+    found = np.asarray(found)
+    w, u, _, _, limit = (x[found] for x in data)
+    p, energy = np.asarray(impulses)[found], energy[found]
     gain = np.einsum("ni,ni->n", u, p) + np.einsum("ni,nij,nj->n", p, w, p) / 2
     after = u + np.einsum("nij,nj->ni", w, p)
     scale = energy + np.abs(u * p).sum(axis=1)

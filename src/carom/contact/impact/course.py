@@ -116,7 +116,7 @@ def impulses_along(blows: Blows) -> tuple[list[Any], Any]:
     end, _ = jax.lax.scan(again, _start(blows), steps)
     # Where rows nearly depend on each other the pieces may lose their digits: then nothing was found.
     enters = (_start(blows).speed + blows.w @ end.impulse)[: len(blows.asked)]
-    lost = lost | (blows.part & (enters * ROUNDING < -SOLVED * _tiny(blows)[: len(blows.asked)]))
+    lost = lost | (blows.part & (enters * ROUNDING < -10.0 * SOLVED * _tiny(blows)[: len(blows.asked)]))
     return list(end.impulse), ~jnp.any(lost)
 
 

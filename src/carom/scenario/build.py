@@ -183,7 +183,8 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     out: list[Any] = [c for c in made if not isinstance(c, RigidContact)]
     if rigid:
         with at("contacts"):
-            out.append(RigidContacts(*rigid, settle_speed=scenario.settle_speed, name=RIGID))
+            slow, rule = scenario.settle_speed, scenario.friction_rule
+            out.append(RigidContacts(*rigid, settle_speed=slow, name=RIGID, friction_rule=rule))
     return out
 
 

@@ -116,6 +116,9 @@ class Scenario(Part):
     gravity: Number | Numbers = says("g [m/s^2] downwards, or a vector", 9.81)
     pause_in_impact: bool = says("neglect control and weight while a compliant impact lasts", False)
     settle_speed: Number = says("a rigid rebound slower than this becomes maintained contact [m/s] > 0", 1e-6)
+    friction_rule: Literal["path", "end velocity"] = says(
+        "of rigid blows: followed, or by the velocities after", "path"
+    )
     materials: dict[Word, Material] = says("by name", {})
     mechanisms: dict[Word, Mechanism] = says("by name; with several, sites are called mechanism.link.tip", {})
     surfaces: dict[Word, Surface] = says("by name", {})

@@ -14,6 +14,7 @@ from ..capture.blow import BASES
 from ..capture.hold import actuated_by
 from ..contact import Circle, Contact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
 from ..contact.friction import Frictionless
+from ..contact.impact.impulses import PATH
 from ..contact.pairs.disk_on_disk import DiskOnDisk
 from ..contact.pairs.site_on_segment import SiteOnSegment
 from ..contact.pairs.site_on_surface import SiteOnSurface
@@ -181,6 +182,8 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: _Notes) -> N
         data.setdefault("contacts", {})[automaton.name] = table | _friction(automaton.friction, notes)
     elif isinstance(automaton, RigidContacts):
         data["settle_speed"] = plain(automaton.settle_speed)
+        if automaton.friction_rule != PATH:
+            data["friction_rule"] = automaton.friction_rule
         for c in automaton.contacts:
             data.setdefault("contacts", {})[c.name] = _rigid(c, world, notes)
     elif isinstance(automaton, Spring):

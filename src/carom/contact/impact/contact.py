@@ -88,5 +88,5 @@ def refuse_mixed(contacts: Contacts) -> None:
         if len(contacts) > 1 and not c.law.several:
             raise errors.CaromError(
                 f"restitution of contact '{c.name}' is {type(c.law).__name__}, which is defined for one contact; there "
-                f"are {len(contacts)} rigid contacts that can share a blow; use Poisson or Newton"
+                f"are {len(contacts)} rigid contacts that can share a blow; use Poisson"
             )

@@ -12,6 +12,8 @@ from .path import Path
 class Poisson(AbstractImpactLaw):
     """The impulse of restitution is e times that of compression.
 
+    One contact never gains energy by it. Several with friction could: there, restitution ends where it would begin to.
+
     - `restitution` e in [0, 1]
     """
 

@@ -6,14 +6,14 @@ find impulses (or, one derivative higher, forces) x and p, and velocities after 
     x_i >= 0,  u_n >= 0,  x_i u_n = 0                          contacts push, never pull
     |p_i| <= mu_s (x_i + o_i) where u_t = 0,  p_i = -mu (x_i + o_i) sgn(u_t) elsewhere
 
-o is an impulse that acts in any case (Poisson's restitution); it is zero otherwise. The method changes one decision at
-a time, that of the first condition which is broken, and solves again for the contacts as decided. Without friction this
-is Murty's principal pivoting, which ends with the solution for every positive definite w; dropping all pulling contacts
-at once, the popular short-cut, does not. With friction the method may go round in circles (7 % of random problems with
-three contacts); then the order in which conditions are looked at changes from round to round, and at last all decisions
-are tried, one after the other. A solution need not exist: that is said. Nor need it be the only one: the method begins
-with contacts that stick, so that what can hold holds, and rows that depend on each other share alike. Contacts that are
-not `linked` decide without each other.
+o is an impulse that acts in any case (Poisson's restitution); it is zero otherwise. The method changes decisions whose
+conditions are broken and solves again for the contacts as decided: a few times all of one kind, so that a blow that is
+its own mirror image stays so, then one at a time. Without friction the latter is Murty's principal pivoting, which ends
+with the solution for every positive definite w; dropping all pulling contacts at once and no more, the popular
+short-cut, does not. With friction it may go round in circles (7 % of random problems with three contacts); then the
+order in which conditions are looked at changes from round to round, and at last all decisions are tried. A solution
+need not exist: that is said. Nor need it be the only one: the method begins with contacts that stick, so that what can
+hold holds, and rows that depend on each other share alike. Contacts that are not `linked` decide without each other.
 
 Conditions are compared in one unit, the square root of energy: u/sqrt(w_rr) and P sqrt(w_rr), which are of one kind for
 metres and radians, grams and kilograms.
@@ -31,6 +31,7 @@ from ...hybrid.reaction import least, masked
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
 SOLVED = 1e-9  # of the data: what may be left of a velocity that is to vanish, where rows nearly depend on each other
 ROUNDS = 64  # decisions changed at most, per contact; blow.py's as well
+ALIKE = 6  # rounds that change all broken decisions of one kind, so that mirror images stay mirror images
 ORDERLY = 8  # of them in Murty's order, which may go round in circles with friction; the others in changing orders
 
 
@@ -202,12 +203,14 @@ def _broken(p: Problem, x: Any, rubbed: Any, after: Any, d: Decided) -> Any:
 
 
 def _changed(p: Problem, d: Decided, flags: Any, rubbed: Any, rounds: Any) -> Decided:
-    """One broken decision changed, of every group of linked contacts: the first in an order."""
+    """Broken decisions changed, of every group of linked contacts: all of a kind at first, then one, in an order."""
     n = p.contacts
     number = jnp.arange(len(p.owner), dtype=float)
     # Scattered numbers, others in every round, for orders without a pattern to go round in.
     scattered = jnp.mod(jnp.sin(12.9898 * (rounds + 1.0) + 78.233 * (number + 1.0)) * 43758.5453, 1.0)
-    order = jnp.where(flags, jnp.where(rounds < ORDERLY * n, number, scattered), jnp.inf)
+    kind = jnp.where(number < n, 0.0, 1.0)
+    order = jnp.where(rounds < ALIKE, kind, jnp.where(rounds < ORDERLY * n, number, scattered))
+    order = jnp.where(flags, order, jnp.inf)
     before = jnp.min(jnp.where(among(p.linked, p.owner, p.owner), order[None, :], jnp.inf), axis=1)
     first = flags & (order == before)
     other = jnp.where(d.sense == 0.0, -jnp.sign(rubbed), 0.0)

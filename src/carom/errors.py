@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import functools
 import unicodedata
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -104,7 +105,7 @@ def vector(owner: str, field: str, value: Any, size: int) -> None:
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number") from None
     if array is None:
-        flaw(~jnp.all(jnp.isfinite(jnp.stack([jnp.asarray(x, dtype=float) for x in value]))))
+        flaw(~functools.reduce(lambda a, b: a & b, [jnp.isfinite(value[i]) for i in range(size)], jnp.asarray(True)))
     elif not np.all(np.isfinite(array)):
         raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number")
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, level, rising, turning, unless
-from ..hybrid.reaction import STILL, Row, dot
+from ..hybrid.reaction import Row, dot
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
@@ -179,7 +179,8 @@ class Contact(AbstractAutomaton):
         if self._dry is None:
             return []
         r = rows_of(self.pair, scene)
-        return [Row(self.holds(own.phase), r.tangential, r.tangential, r.tangential_drift + STILL * r.touch.sliding)]
+        row, zero = r.tangential, jnp.asarray(0.0)
+        return [Row(self.holds(own.phase), row, row, r.tangential_drift, r.touch.sliding, zero)]
 
     def holds(self, phase: Any) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)

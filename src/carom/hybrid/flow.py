@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..dynamics import explicit, flexible, linear
 from ..dynamics.motion import EXPLICIT_UP_TO, formalism_of
 from .automaton import AbstractAutomaton, Own
-from .reaction import Row, react
+from .reaction import Row, react, restore
 from .scene import Load, Scene, State, merge
 from .world import World, any_striking, owns, scene_of
 
@@ -67,6 +67,24 @@ def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> Stat
             lambda: (tuple(jnp.asarray(a, dtype=float) for a in motion.free), powers),
         )
     return State(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
+
+
+def brought_back(world: World, t: Any, y: State, phases: Any, memory: Any, accept: Any) -> State:
+    """The state with held contacts put back to where they are held: a step leaves them off by its error.
+
+    So contact holds its place for hours, and what rests has no velocity.
+    """
+    if not world.row_count:
+        return y
+
+    def back() -> State:
+        scene = scene_of(world, t, y, phases)
+        lower, _, _ = explicit.terms(world.mechanism, y.q, y.v, (0.0, 0.0))
+        q, v = restore(_rows(world, scene, owns(y, phases, memory)), y.q, y.v, linear.ldl_factor(lower))
+        return y._replace(q=q, v=v)
+
+    same = y._replace(q=tuple(jnp.asarray(x) for x in y.q), v=tuple(jnp.asarray(x) for x in y.v))
+    return jax.lax.cond(any_holding(world, phases) & accept, back, lambda: same)
 
 
 def any_holding(world: World, phases: Any) -> Any:

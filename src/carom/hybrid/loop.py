@@ -17,7 +17,7 @@ import numpy as np
 from .. import errors
 from . import outcome
 from .automaton import Own
-from .flow import derivative
+from .flow import brought_back, derivative
 from .jump import serve
 from .locate import Asked, Ends, ahead, any_of, arming, ask, holding, just_now, together, turned, width_of
 from .scene import State
@@ -313,6 +313,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     running = c.outcome == outcome.RUNNING
     accept, hit = verdict.accept & running, verdict.hit & running
     t, y = _exact(a, verdict)
+    y = brought_back(world, t, y, c.phases, c.memory, accept)
     moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends)
     served = jax.lax.cond(hit, _serve, lambda w, m, f: m, world, moved, verdict.fired)
     width = width_of(a.t)
@@ -432,7 +433,7 @@ def _blow(world: World, verdict: Verdict) -> Any:
 def _outcome(
     world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
 ) -> Any:
-    stuck = ~accept & ~c.fresh & (new.h <= jnp.maximum(0.05 * width_of(c.t), 1e-200)) & ~(a.norm <= 1.0)
+    stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     lost = any_of([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
     awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])

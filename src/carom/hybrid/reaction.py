@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 EPSILON = 1e-8  # of each diagonal entry
-NO_PULL = 1e-9  # [N] reactions smaller than this are none
-STILL = 10.0  # [1/s] what rounding moved is brought back at this rate
 
 
 class Row(NamedTuple):
@@ -30,6 +28,8 @@ class Row(NamedTuple):
     across: list[Any]  # its gradient with respect to v
     along: list[Any]  # generalized force of a unit reaction
     drift: Any  # its rate of change while accelerations are zero
+    speed: Any  # what it is now: the integration's error
+    place: Any  # how far what it holds has moved already; zero where it holds no place
 
 
 class Reactions(NamedTuple):
@@ -52,6 +52,19 @@ def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -
     forces = least(weights, right)
     moved = tuple(a + sum(x * t[j] for x, t in zip(forces, through, strict=True)) for j, a in enumerate(free))
     return Reactions(forces, moved, weights)
+
+
+def restore(rows: list[Row], q: Any, v: Any, solve: Callable[[list[Any]], list[Any]]) -> tuple[Any, Any]:
+    """Coordinates and velocities with what the integration's error moved taken back, along the least way."""
+    through = [solve(row.across) for row in rows]
+    weights = masked([[dot(row.across, t) for t in through] for row in rows], [row.active for row in rows])
+    out = []
+    for values, errors in ((q, [row.place for row in rows]), (v, [row.speed for row in rows])):
+        right = [jnp.where(row.active, -error, 0.0) for row, error in zip(rows, errors, strict=True)]
+        steps = least(weights, right)
+        moved = [x + sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j, x in enumerate(values)]
+        out.append(tuple(jnp.asarray(x, dtype=float) for x in moved))
+    return out[0], out[1]
 
 
 def masked(w: list[list[Any]], on: list[Any]) -> list[list[Any]]:

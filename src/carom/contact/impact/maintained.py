@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...hybrid.condition import ROUNDING, Condition, level, rising, turning, unless
-from ...hybrid.reaction import STILL, Row, dot
+from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
@@ -37,12 +37,11 @@ def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
     for k, i in enumerate(rubbing(contacts)):
         slip = -sense_of(modes[i]) * friction_at(contacts, k).coefficient(jnp.abs(r.speed[n + k]))
         along[i] = [a + slip * b for a, b in zip(r.row[i], r.row[n + k], strict=True)]
-    # Rounding is brought back, so that contact holds its place for hours.
-    normal = [r.drift[i] + 2.0 * STILL * r.speed[i] - STILL**2 * r.each[i].touch.indentation for i in range(n)]
-    out = [Row(modes[i] != OPEN, r.row[i], along[i], normal[i]) for i in range(n)]
+    gap = [-r.each[i].touch.indentation for i in range(n)]
+    out = [Row(modes[i] != OPEN, r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
     for k, i in enumerate(rubbing(contacts)):
         row = r.row[n + k]
-        out.append(Row(modes[i] == STICKS, row, row, r.drift[n + k] + STILL * r.speed[n + k]))
+        out.append(Row(modes[i] == STICKS, row, row, r.drift[n + k], r.speed[n + k], jnp.asarray(0.0)))
     return out
 
 

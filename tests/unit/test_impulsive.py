@@ -408,8 +408,8 @@ REFUSED = {
         r"2 rigid contacts are called 'foot'; names must differ; give each",
     ),
     "settles at no speed": (
-        lambda: carom.RigidContacts(rigid(), settle_speed=0.0),
-        r"settle_speed of rigid contacts is 0; it must be greater than 0",
+        lambda: carom.RigidContacts(rigid(), settle_speed=-1.0),
+        r"settle_speed of rigid contacts is -1; it must be at least 0",
     ),
     "blow above 1": (
         lambda: blow(np.eye(2), np.eye(2), [0.0, -1.0], 1.5),

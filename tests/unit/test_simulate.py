@@ -96,9 +96,12 @@ def test_states_of_the_wrong_length_are_refused() -> None:
 
 @pytest.mark.usefixtures("nothing_compiles")
 def test_a_guard_that_is_nan_is_named() -> None:
+    class Lost(carom.control.AbstractSwitch):
+        def guard(self, scene):
+            return scene.t + jnp.nan
+
     arm = carom.Arm([carom.Rod(1.0, 1.0)])
-    schedule = [carom.control.AtTime(jnp.asarray(np.nan))]
-    control = carom.PostureControl(arm, [[0.0]], [1.0], [1.0], schedule=schedule)
+    control = carom.PostureControl(arm, [[0.0]], [1.0], [1.0], schedule=[Lost()])
     with pytest.raises(carom.CaromError, match="guard 'end of posture 1' of 'control' is nan at the start"):
         carom.simulate(carom.World(arm, control=control), [0.0], until=1.0)
 

@@ -435,7 +435,8 @@ def _outcome(
 ) -> Any:
     stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
-    lost = any_of([jnp.asarray(m.fails(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
+    phases = zip(world.automata, c.phases, new.phases, strict=True)  # a run may start where no motion is possible
+    lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
     awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window
     dense = (a.t - early < RAPID * settings.until) & (a.t - late > EVEN * (late - early))

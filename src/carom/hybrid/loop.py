@@ -100,6 +100,7 @@ class Carry(NamedTuple):
     instant: Any  # events served without time going on
     window: tuple[Any, Any]  # instants of the event CHATTER ago (rounded), and half as long ago
     depth: Any  # how far a rigid contact has been inside its surface [m]; negative: never
+    landed: Any  # how far one was at the last event: what it moves within the last bits of time
     steps: Any
     rejected: Any
     events: Any
@@ -161,6 +162,7 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
         instant=integer,
         window=(-never, -never),
         depth=-never,
+        landed=zero,
         steps=integer,
         rejected=integer,
         events=integer,
@@ -319,7 +321,8 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     width = width_of(a.t)
     known = arming(a.asked, width)
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
-    served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]))
+    landed = jnp.where(hit, jnp.maximum(a.depth[0], 0.0), c.landed)
+    served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
     h, norm = _next_step(settings.solver.order, c, a, accept)
@@ -443,7 +446,7 @@ def _outcome(
     code = c.outcome
     for when, what in (
         (lost, outcome.NO_MOTION),
-        (accept & (a.depth[1] > SHALLOW * world.length), outcome.INSIDE),
+        (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
         (_faster_than_light(world, new.y), outcome.RUNAWAY),
         (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
         (new.tries > TRIES, outcome.STALLED),

@@ -16,7 +16,7 @@ from ..hybrid.reaction import Row, dot
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
-from .friction.dry import MODES, STICKING, mode_of, sense
+from .friction.dry import LEFT, MODES, RIGHT, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, JointLimit, Touching, pair_of
 from .rows import rows_of
@@ -248,7 +248,8 @@ class Contact(AbstractAutomaton):
         surface = self.normal.surface(memory, self.pair.place(scene, k))
         inner = self.normal.guard(law, memory, k.indentation, k.rate)
         release = self.normal.release(law, memory, k.indentation)
-        exits = [rising(g) if not isinstance(g, Condition) else g for g in inner]
+        # Another's blow may throw a rate beyond a corner at once, whichever way it goes on from there.
+        exits = [turning(g, 0.0) if not isinstance(g, Condition) else g for g in inner]
         closed = (*exits, rising(release, rounding=noise), *self._friction_guards(scene, own, k))
         return (
             unless(~is_open, rising(k.indentation - surface, rounding=noise)),
@@ -269,7 +270,7 @@ class Contact(AbstractAutomaton):
         """Slip to either side, when the limit is used up; stop."""
         dry = self._dry
         if self._bent:
-            return tuple(rising(g) for g in self.friction.piece_guards(own.memory[-1], k.sliding))
+            return tuple(turning(g, 0.0) for g in self.friction.piece_guards(own.memory[-1], k.sliding))
         if dry is None:
             return ()
         mode = self._mode(own.phase)
@@ -306,6 +307,8 @@ class Contact(AbstractAutomaton):
         """Mode of dry friction after an event, with what counted as none."""
         right, left, stop = rubbed
         mode, least = self._mode_after(scene, own, law, memory, (right | left | stop) & ~touch)
+        # The exit that fired decides: what it saw is less than what a decision can tell.
+        mode = jnp.where(touch, mode, jnp.where(right, RIGHT, jnp.where(left, LEFT, mode)))
         ours = touch | right | left | stop
         kept = tuple(jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
         return jnp.where(ours, mode, self._mode(own.phase)), kept
@@ -322,7 +325,7 @@ class Contact(AbstractAutomaton):
         r = rows_of(self.pair, scene)
         k = r.touch
         sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)
-        (held,), ((w_tt,),) = scene.reactions(self, sticking)
+        (held,), ((w_tt,),), _ = scene.reactions(self, sticking)
         motion = scene.motion(scene.v)
         w_tn = dot(r.tangential, motion.solve(r.normal))
         push = self.normal.force(law, memory, k.indentation, k.rate)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.condition import NEVER, Watch, condition_of, level, rising, unless
+from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.scene import Load, Scene
 from .limits import Limits
 from .switch import AbstractSwitch, AtTime
@@ -101,7 +101,7 @@ class AbstractActuator(AbstractAutomaton):
         out = [unless(own.phase != i, condition_of(s.guard(scene))) for i, s in enumerate(self.schedule)]
         if self.rate is None:
             corners = self.limits.guards(lambda: self.asked(scene, own), own.memory)
-            return [*out, *(rising(corner) for corner in corners)]
+            return [*out, *(turning(corner, 0.0) for corner in corners)]
         return [*out, level(scene.t - own.memory[0])]
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Landing, Own
-from ..hybrid.condition import NEVER, level, rising
+from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
@@ -196,7 +196,10 @@ class FeedForward(AbstractActuator):
         for k in range(self._count):
             current, number = (own.memory[0], k) if k < first else (own.memory[1], k - first)
             out.append(level(jnp.where(current > number, NEVER, scene.t - knots[k])))
-        return [*out, *(rising(corner) for corner in self.limits.guards(lambda: self.asked(scene, own), own.memory))]
+        return [
+            *out,
+            *(turning(corner, 0.0) for corner in self.limits.guards(lambda: self.asked(scene, own), own.memory)),
+        ]
 
     def instants(self, own: Own) -> Sequence[Any]:
         return super().instants(own) if self.rate is not None else [*self._knots[1:]]

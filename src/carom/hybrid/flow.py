@@ -119,15 +119,16 @@ def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) 
     scene.motion = motion
     each = owns(y, phases, memory)
 
-    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]]]:
-        """Reactions of this automaton's rows, and its block of W, if it were so."""
+    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]], list[Any]]:
+        """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""
         i = next(k for k, a in enumerate(world.automata) if a.name == automaton.name)
         mixed = [*each[:i], own, *each[i + 1 :]]
         motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
         found = react(_rows(world, scene, mixed), motion.free, _inverse(motion))
         first = sum(a.row_count for a in world.automata[:i])
         mine = range(first, first + automaton.row_count)
-        return [found.forces[k] for k in mine], [[found.weights[j][k] for k in mine] for j in mine]
+        block = [[found.weights[j][k] for k in mine] for j in mine]
+        return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
 
     scene.reactions = reactions
     return scene

@@ -28,7 +28,7 @@ from .world import World, any_striking
 EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
-CHATTER, RAPID, EVEN = 10_000, 1e-4, 0.9  # so many events in this share of the horizon, coming no faster and no slower
+CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
 CLOSE = 1e-3  # of a step: nearer to an event it is accepted up to there
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
@@ -442,20 +442,21 @@ def _outcome(
     lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
     awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window
-    dense = (a.t - early < RAPID * settings.until) & (a.t - late > EVEN * (late - early))
+    dense = (new.t - early < RAPID * CHATTER * new.h) & (new.t - late > EVEN * (late - early))
     code = c.outcome
+    # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
     for when, what in (
-        (lost, outcome.NO_MOTION),
-        (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
-        (_faster_than_light(world, new.y), outcome.RUNAWAY),
+        (accept & a.last & ~new.fresh, outcome.FINISHED),  # an event at the horizon is served first, and what follows
+        ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
+        (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
         (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
         (new.tries > TRIES, outcome.STALLED),
-        (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
-        ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
+        (lost, outcome.NO_MOTION),
+        (_faster_than_light(world, new.y), outcome.RUNAWAY),
+        (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
         (broken, outcome.NOT_FINITE),
-        (accept & a.last & ~new.fresh, outcome.FINISHED),  # an event at the horizon is served first, and what follows
     ):
         code = jnp.where((c.outcome == outcome.RUNNING) & when, what, code)
     return code

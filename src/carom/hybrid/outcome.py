@@ -35,8 +35,8 @@ WORDS = {
     "moves faster than it says",
     RUNAWAY: "something moves faster than light; a controller diverges, or a force gives energy without end: lower "
     "its gains, raise its sampling rate, or check the sign of a force",
-    CHATTER: "10,000 events in a ten-thousandth of the run that lead nowhere; automata keep switching each other: give "
-    "a relay a dead band, a contact some damping, or a controller a slower rate",
+    CHATTER: "10,000 events, each within a thousandth of a step, that lead nowhere; automata keep switching each "
+    "other: give a relay a dead band, a contact some damping, or a controller a slower rate",
     STALLED: "time stands still: no step of any length was acceptable in 1,000 attempts; look at the contact or "
     "controller of the last event for a number that is not continuous",
     STARTS_INSIDE: "it starts inside a surface; a run starts outside; move one of them, or turn the surface's normal "

@@ -29,6 +29,7 @@ from .world import World, owns, scene_of
 NODES = (0.25, 0.5, 0.75)
 PART = 0.25  # between two of them
 BEAT = 2.0  # [rad] of the fastest swing in one step, a quarter of it between two instants
+ENOUGH = 0.99  # of a step: a cut to more than this is none
 TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
@@ -135,7 +136,8 @@ def _inside(
         found = _first_doubt(value, slope, w.sweep * span, end.rounding[i])
         # What turns round or swings between two of the instants is first cut to what they can tell.
         coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
-        found = jnp.where(coarse, _safe(value, w, span), found)
+        safe = _safe(value, w, span)
+        found = jnp.where(coarse & (safe < ENOUGH), safe, found)
         where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
     return where
 
@@ -150,7 +152,7 @@ def _safe(value: Any, w: Watch, span: Any) -> Any:
     apart = value[:-1] + value[1:] + w.sweep * span * PART + 2.0 * w.swing < 0.0
     begin = jnp.asarray((0.0, *NODES))
     clear = jnp.min(jnp.where(apart, 1.0, begin))
-    whole, pace = jnp.where(span > 0.0, span, 1.0), jnp.where(w.sweep > 0.0, w.sweep, 1.0)
+    whole, pace = jnp.where(span > 0.0, span, 1.0), jnp.where(w.sweep > 0.0, w.sweep, 1e-300)
     fine = jnp.minimum(TURNS * w.bend / pace, BEAT / jnp.where(w.beat > 0.0, w.beat, 1e-300))
     straight = (-value[0] - w.swing) / pace
     return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)

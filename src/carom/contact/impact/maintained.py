@@ -54,6 +54,10 @@ def friction_force(contacts: Contacts, i: int, mode: Any, sliding: Any, push: An
     return jnp.where(mode == STICKS, holding[k], slides)
 
 
+NOTHING = 1e-300  # [N] so that a force of exactly zero neither pulls nor exceeds anything
+SHARED = 4e-11  # of all forces: the tolerance of several.py, and a margin
+
+
 class Held(NamedTuple):
     """Closed contacts at one instant: their reactions, and which of them would leave or slide if they were free to."""
 
@@ -62,16 +66,16 @@ class Held(NamedTuple):
     noise: list[Any]  # of the forces
     leaves: list[Any]  # flags
     sense: list[Any]  # of the contacts with friction
+    shared: Any  # what the complementarity problem cannot tell from zero; none where nobody shares
 
 
-def held_of(contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any], w: list[list[Any]]) -> Held:
+def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any, Any, Any]) -> Held:
     """Reactions that seem to pull, or to exceed friction, are asked again: the complementarity problem decides.
 
     One of three feet in a row may have a negative share of the load although nothing moves.
     """
-    n, rubs = len(contacts), rubbing(contacts)
-    size = sum(jnp.abs(f) for f in forces)
-    noise = [ROUNDING * (jnp.abs(f) + 1e-3 * size) for f in forces]
+    n, rubs, (forces, w, sizes) = len(contacts), rubbing(contacts), found
+    noise = [ROUNDING * (jnp.abs(f) + size) + NOTHING for f, size in zip(forces, sizes, strict=True)]
     closed = [m != OPEN for m in modes]
     doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
     for k, i in enumerate(rubs):
@@ -79,7 +83,9 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any
         doubts.append((modes[i] == STICKS) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
     if n == 1:  # nobody shares its load: what seems to be, is
-        return Held(forces, [w[0][0]], noise, closed, [-jnp.sign(forces[n + k]) for k in range(len(rubs))])
+        sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
+        return Held(forces, [w[0][0]], noise, closed, sense, zero)
+    shared = SHARED * sum(jnp.abs(f) for f in forces)
 
     def again() -> tuple[list[Any], list[Any]]:
         senses = [sense_of(modes[i]) for i in rubs]
@@ -88,12 +94,12 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], forces: list[Any
         return leaves, [s + zero for s in found.decided.sense]
 
     leaves, sense = jax.lax.cond(any_of(doubts), again, lambda: ([no] * n, [zero] * len(rubs)))
-    return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense)
+    return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense, shared)
 
 
 def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory) -> tuple[Condition, ...]:
     """When a contact strikes, lifts, slips, stops, or has no answer."""
-    n = len(contacts)
+    n, shared = len(contacts), jax.lax.stop_gradient(held.shared)
     strikes, lifts = [], []
     for i, contact in enumerate(contacts):
         noise = jax.lax.stop_gradient(ROUNDING * contact.pair.size(scene))
@@ -101,7 +107,7 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
         strikes.append(unless(modes[i] != OPEN, strike))
         pulls = -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])
-        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], level(pulls)))
+        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], level(pulls, shared)))
     slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding
@@ -110,7 +116,7 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         most = friction.limit * held.forces[i] + 2.0 * jax.lax.stop_gradient(held.noise[n + k])
         for side, way in enumerate((1.0, -1.0)):
             driven = sticks & (held.sense[k] * way > 0.0)
-            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most)))
+            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared)))
         deep = jnp.where(friction.stops_at > 0.0, jnp.inf, 2.0 * memory.sliding[k])
         slips[2].append(unless(~slides, turning(friction.stops_at - sense_of(modes[i]) * sliding, deep)))
         slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive

@@ -208,11 +208,11 @@ class RigidContacts(AbstractAutomaton):
         n, m = len(self.contacts), len(rubbing(self.contacts))
 
         def held() -> Held:
-            forces, w = scene.reactions(self, own)
-            found = held_of(self.contacts, scene, modes, [f + zero for f in forces], w)
-            return found._replace(slopes=[x + zero for x in found.slopes])
+            forces, w, sizes = scene.reactions(self, own)
+            found = held_of(self.contacts, scene, modes, ([f + zero for f in forces], w, sizes))
+            return found._replace(slopes=[x + zero for x in found.slopes], noise=[x + zero for x in found.noise])
 
-        nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m)
+        nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m, zero)
         found = jax.lax.cond(self.holds(own.phase), held, lambda: nothing)
         return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
 
@@ -236,6 +236,7 @@ class RigidContacts(AbstractAutomaton):
         """One decision for all contacts together: the blow, then who rests, slides or leaves."""
         contacts, n, m = self.contacts, len(self.contacts), len(rubbing(self.contacts))
         strikes, stop, paradox = fired[:n], fired[2 * n + 2 * m : 2 * n + 3 * m], fired[2 * n + 3 * m :]
+        right, left = fired[2 * n : 2 * n + m], fired[2 * n + m : 2 * n + 2 * m]
         modes, struck = self.modes(own.phase), any_of(strikes)
         closed = [mode != OPEN for mode in modes]
         r, free = system_of(contacts, scene), scene.motion(scene.v).free
@@ -256,6 +257,9 @@ class RigidContacts(AbstractAutomaton):
         after.motion = scene.motion
         speed = system_of(contacts, after).speed
         resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, speed, noise, slow)
+        for k in range(m):  # the exit that fired decides: what it saw is less than what a decision can tell
+            slips = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, senses[k]))
+            senses[k] = jnp.where(struck, senses[k], slips)
         phase = phase_of(contacts, after, resting, senses)
         phase = jnp.where(any_of(paradox) | (struck & ~found), total(contacts), phase)
         kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory, strict=False))

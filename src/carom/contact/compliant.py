@@ -201,7 +201,8 @@ class Contact(AbstractAutomaton):
         return self.pair.length_unit
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
-        return {self.name: (self.touching(scene).indentation, 4.0 * self._noise(scene))}
+        k = self.touching(scene)
+        return {self.name: (k.indentation, 4.0 * self._noise(scene, k))}
 
     def refuses(self, scene: Scene) -> str | None:
         k = self.touching(scene)
@@ -210,11 +211,11 @@ class Contact(AbstractAutomaton):
 
     def _closed(self, scene: Scene, k: Touching) -> Any:
         """At the surface and not leaving it: closed from the start."""
-        return (k.indentation >= -2.0 * self._noise(scene)) & (k.rate >= 0.0)
+        return (k.indentation >= -2.0 * self._noise(scene, k)) & (k.rate >= 0.0)
 
-    def _noise(self, scene: Scene) -> Any:
+    def _noise(self, scene: Scene, k: Touching) -> Any:
         """What rounding does to the indentation."""
-        return ROUNDING * self.pair.size(scene)
+        return ROUNDING * self.pair.size(scene, k)
 
     def start(self, scene: Scene) -> Own:
         k = self.touching(scene)
@@ -244,7 +245,7 @@ class Contact(AbstractAutomaton):
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         k = self.touching(scene)
         is_open, law, memory = own.phase == OPEN, self._law(own.phase), self._lawful(own.memory)
-        noise = jax.lax.stop_gradient(self._noise(scene))
+        noise = jax.lax.stop_gradient(self._noise(scene, k))
         surface = self.normal.surface(memory, self.pair.place(scene, k))
         inner = self.normal.guard(law, memory, k.indentation, k.rate)
         release = self.normal.release(law, memory, k.indentation)

@@ -55,7 +55,9 @@ class OnStrike(AbstractSwitch):
 
     def guard(self, scene: Scene) -> Any:
         if self.pair is not None:
-            return edge(self.pair.touching(scene).indentation, size=self.pair.size(scene))
+            # True at the instant of a blow alone: a contact that rebounds is open before and after it.
+            errors.name_in("rigid contact", self.contact, tuple(scene.strikes))
+            return edge(jnp.where(scene.strikes[self.contact] == scene.t, 1.0, -1.0))
         if self.contact not in scene.phases:
             errors.name_in("compliant contact", self.contact, tuple(scene.phases))
         return jnp.where(scene.phases[self.contact] != 0, 1.0, -1.0)

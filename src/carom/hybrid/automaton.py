@@ -174,6 +174,10 @@ class AbstractAutomaton(eqx.Module):
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         """New phase, memory, states (and velocity) where an exit fired; called with `fired` traced booleans."""
 
+    def strikes(self, own: Own) -> dict[str, Any]:
+        """By the names of its contacts: when [s] an instantaneous blow last struck each; -1: never."""
+        return {}
+
     def striking(self, phase: Any) -> Any:
         """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
         return False

@@ -118,6 +118,8 @@ def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) 
 
     scene.motion = motion
     each = owns(y, phases, memory)
+    for automaton, own in zip(world.automata, each, strict=True):
+        scene.strikes |= automaton.strikes(own)
 
     def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]], list[Any]]:
         """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""

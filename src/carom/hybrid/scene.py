@@ -56,6 +56,7 @@ class Scene:
         self.top = mechanism.topology
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
+        self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self._frames: list[Frame] | None = None
         self._bent: Any = None  # of elastic mechanisms: all links at this instant
@@ -119,11 +120,12 @@ class Scene:
 
     # -- sizes: what rounding and sweeps are measured by ---------------------------------------------------------------
 
-    def extent(self, site: Site) -> Any:
-        """Sum of the sizes [m] of what the place of a site is computed from."""
+    def extent(self, site: Site, along: tuple[Any, Any] = (1.0, 1.0)) -> Any:
+        """Sum of the sizes [m] of what the place of a site is computed from; of its base, what lies `along` (x, y)."""
         base = self.top.base_index(self.top.trees[site.link])
         at = self.mechanism.numbers.pivot[self.top.trees[site.link]] if base is None else self.q[base : base + 2]
-        return jnp.abs(at[0]) + jnp.abs(at[1]) + sum(lever for _, lever in self._levers(site))
+        place = along[0] * jnp.abs(at[0]) + along[1] * jnp.abs(at[1])
+        return place + sum(lever for _, lever in self._levers(site))
 
     def reach(self, site: Site, speeds: Any) -> Any:
         """Bound [m/s] of the speed of a site, if every coordinate moves at most as fast as `speeds` say."""

@@ -17,17 +17,19 @@ from .system import Noise, any_of, friction_at, noise_of, problem_of, rubbing, s
 
 
 class Memory(NamedTuple):
-    """What rigid contacts remember: impulses of the last blow, and speeds that counted as none after it."""
+    """What rigid contacts remember: impulses of the last blow, speeds that counted as none after it, last strikes."""
 
     impulses: tuple[Any, ...]
     speed: tuple[Any, ...]  # normal, one per contact [m/s]
     sliding: tuple[Any, ...]  # one per contact with friction [m/s]
+    strikes: tuple[Any, ...]  # when each was last struck while open [s]; -1: never
 
 
 def memory_of(contacts: Contacts, numbers: tuple[Any, ...]) -> Memory:
     """The memory by its parts."""
     n, m = len(contacts), len(rubbing(contacts))
-    return Memory(numbers[: n + m], numbers[n + m : 2 * n + m], numbers[2 * n + m :])
+    ends = (n + m, 2 * n + m, 2 * n + 2 * m)
+    return Memory(numbers[: ends[0]], numbers[ends[0] : ends[1]], numbers[ends[1] : ends[2]], numbers[ends[2] :])
 
 
 def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
@@ -102,8 +104,8 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     n, shared = len(contacts), jax.lax.stop_gradient(held.shared)
     strikes, lifts = [], []
     for i, contact in enumerate(contacts):
-        noise = jax.lax.stop_gradient(ROUNDING * contact.pair.size(scene))
-        gap = -contact.pair.touching(scene).indentation
+        touch = contact.pair.touching(scene)
+        gap, noise = -touch.indentation, jax.lax.stop_gradient(ROUNDING * contact.pair.size(scene, touch))
         strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
         strikes.append(unless(modes[i] != OPEN, strike))
         pulls = -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])

@@ -99,7 +99,8 @@ class RigidContacts(AbstractAutomaton):
     def memory(self) -> tuple[str, ...]:
         n, rubs = [c.name for c in self.contacts], [self.contacts[i].name for i in rubbing(self.contacts)]
         impulses = (*(f"last impulse {x}" for x in n), *(f"last friction impulse {x}" for x in rubs))
-        return (*impulses, *(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
+        none = (*(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
+        return (*impulses, *none, *(f"last strike {x}" for x in n))
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -181,21 +182,24 @@ class RigidContacts(AbstractAutomaton):
         return next(c.pair.length_unit for c in self.contacts if c.name == contact)
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
-        return {c.name: (c.pair.touching(scene).indentation, self._noise(scene, c)) for c in self.contacts}
-
-    def _noise(self, scene: Scene, contact: RigidContact) -> Any:
-        """What rounding may do to the place of a contact."""
-        return 4.0 * ROUNDING * contact.pair.size(scene)
+        touches = [(c, c.pair.touching(scene)) for c in self.contacts]
+        return {c.name: (touch.indentation, _room(scene, c, touch)) for c, touch in touches}
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; `settle` decides."""
         modes: list[Any] = []
         for contact in self.contacts:
-            touch, noise = contact.pair.touching(scene), ROUNDING * contact.pair.size(scene)
+            touch = contact.pair.touching(scene)
+            noise = ROUNDING * contact.pair.size(scene, touch)
             still = ROUNDING * contact.pair.pace(scene, [jnp.abs(v) for v in scene.v]) + self.settle_speed
             resting = (jnp.abs(touch.indentation) <= 2.0 * noise) & (jnp.abs(touch.rate) <= still)
             modes.append(jnp.where(resting, 1 if contact.friction is None else mode_of(jnp.sign(touch.sliding)), OPEN))
-        return Own(number_of(self.contacts, modes), (jnp.asarray(0.0),) * len(self.memory), ())
+        zeros = (jnp.asarray(0.0),) * (len(self.memory) - len(self.contacts))
+        never = (jnp.asarray(-1.0),) * len(self.contacts)
+        return Own(number_of(self.contacts, modes), (*zeros, *never), ())
+
+    def strikes(self, own: Own) -> dict[str, Any]:
+        return dict(zip([c.name for c in self.contacts], memory_of(self.contacts, own.memory).strikes, strict=True))
 
     def settle(self, scene: Scene, own: Own) -> Own:
         landing = self._landed(scene, own, [jnp.asarray(False)] * len(self.exits))
@@ -221,12 +225,12 @@ class RigidContacts(AbstractAutomaton):
         out: list[Watch | None] = []
         for contact, mode in zip(self.contacts, self.modes(own.phase), strict=True):
             pair, is_open = contact.pair, mode == OPEN
-            depth = pair.touching(scene).indentation
-            value = jnp.where(is_open, depth, NEVER)
+            touch = pair.touching(scene)
+            value = jnp.where(is_open, touch.indentation, NEVER)
             sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
             swing, beat = pair.swing(scene)
-            swing, room = jnp.where(is_open, swing, 0.0), self._noise(scene, contact)
-            out.append(Watch(value, sweep, swing, beat, pair.bend, room, depth))
+            swing, room = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
+            out.append(Watch(value, sweep, swing, beat, pair.bend, room, touch.indentation))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
@@ -262,8 +266,10 @@ class RigidContacts(AbstractAutomaton):
             senses[k] = jnp.where(struck, senses[k], slips)
         phase = phase_of(contacts, after, resting, senses)
         phase = jnp.where(any_of(paradox) | (struck & ~found), total(contacts), phase)
-        kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory, strict=False))
-        memory = (*kept, *jax.lax.stop_gradient(least))
+        kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory[: n + m], strict=True))
+        last = zip(modes, impulses, memory_of(contacts, own.memory).strikes, strict=False)
+        times = [jnp.where(struck & (mode == OPEN) & (p > 0.0), scene.t, old) for mode, p, old in last]
+        memory = (*kept, *jax.lax.stop_gradient(least), *times)
         return Landing(phase, memory, own.states, velocity, driven(contacts, scene, impulses))
 
     def _slow(self, r: System, free: Any, noise: Noise) -> list[Any]:
@@ -308,3 +314,9 @@ class RigidContacts(AbstractAutomaton):
             senses.append(sense)
             least.append(jnp.maximum(noise.speed[n + k], jnp.where(sense == 0.0, jnp.abs(u), 0.0)))
         return resting, senses, tuple(least)
+
+
+def _room(scene: Scene, contact: RigidContact, touch: Any) -> Any:
+    """How far rounding may put a contact inside: a length is compared with the world's, an angle with a radian."""
+    least = 1e-9 if contact.pair.length_unit == "rad" else 0.0
+    return 4.0 * ROUNDING * contact.pair.size(scene, touch) + least

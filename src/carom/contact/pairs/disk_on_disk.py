@@ -61,7 +61,7 @@ class DiskOnDisk(AbstractPair):
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.second.link, k.x, k.y)
 
-    def size(self, scene: Scene) -> Any:
+    def size(self, scene: Scene, k: Touching) -> Any:
         return scene.extent(self.first) + scene.extent(self.second) + self.first_radius + self.second_radius
 
     def pace(self, scene: Scene, speeds: Any) -> Any:

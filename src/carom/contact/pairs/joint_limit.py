@@ -66,7 +66,7 @@ class JointLimit(AbstractPair):
         zero = jnp.asarray(0.0)
         return zero, zero  # a stop is one place
 
-    def size(self, scene: Scene) -> Any:
+    def size(self, scene: Scene, k: Touching) -> Any:
         parent = scene.top.parents[self.link]
         other = jnp.abs(scene.angle(parent)) if parent >= 0 else 0.0
         return jnp.abs(scene.angle(self.link)) + other + jnp.abs(self.angle)

@@ -59,7 +59,7 @@ class AbstractPair(eqx.Module):
         return False
 
     @abc.abstractmethod
-    def size(self, scene: Scene) -> Any:
+    def size(self, scene: Scene, k: Touching) -> Any:
         """Sum of the sizes of what the indentation is computed from; its rounding is measured by it."""
 
     @abc.abstractmethod

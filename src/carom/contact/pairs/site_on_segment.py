@@ -88,7 +88,7 @@ class SiteOnSegment(AbstractPair):
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
         return in_frame(scene, self.segment.start.link, k.x, k.y)
 
-    def size(self, scene: Scene) -> Any:
+    def size(self, scene: Scene, k: Touching) -> Any:
         bar = self.segment
         return sum(scene.extent(s) for s in (self.site, bar.start, bar.end)) + self.radius + bar.radius
 

@@ -51,9 +51,11 @@ class SiteOnSurface(AbstractPair):
         (nx, ny), (tx, ty) = k.normal, k.tangent
         return ux * nx + uy * ny, ux * tx + uy * ty
 
-    def size(self, scene: Scene) -> Any:
+    def size(self, scene: Scene, k: Touching) -> Any:
+        # Only the distance along the normal counts: a level floor does not feel how far to the side it is met.
+        nx, ny = jnp.abs(k.normal[0]), jnp.abs(k.normal[1])
         x, y, _, _ = scene.site(self.site)
-        return scene.extent(self.site) + jnp.abs(x) + jnp.abs(y) + self.radius
+        return scene.extent(self.site, (nx, ny)) + nx * jnp.abs(x) + ny * jnp.abs(y) + self.radius
 
     def pace(self, scene: Scene, speeds: Any) -> Any:
         own = scene.reach(self.site, speeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import time
@@ -88,7 +89,7 @@ def simulate(
     began = time.perf_counter()
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     carry = _opened(world, q, v, float(until), ledger)
-    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began)
+    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began, (q, v))
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked
         for sentence in result.warnings:
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
@@ -98,6 +99,18 @@ def simulate(
         where = f"at t = {float(result.final.t):.9g} s, q = {q}, v = {v}"
         raise SimulationError(f"the run ended early: {result.outcome} ({where})", result)
     return result
+
+
+def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: bool | None = None) -> Result:
+    """The same run from the same state with other tolerances; what ends early, or is stopped, says so by its outcome.
+
+    Ten times as many steps are allowed, because tighter tolerances need more of them.
+    """
+    began, old = time.perf_counter(), result.settings
+    tight = settings_of("tsit5", rtol, atol, until, 10 * int(old.max_steps), int(old.max_events))
+    settings = dataclasses.replace(tight, solver=old.solver, stop_at=old.stop_at)
+    carry = _opened(result.world, *result.start, until, bool(result.final.y.work))
+    return _drive(result.world, settings, carry, progress, None, began, result.start)
 
 
 def check_numbers(until: Any, rtol: Any, atol: Any) -> None:
@@ -162,7 +175,13 @@ def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry,
 
 
 def _drive(
-    world: World, settings: Settings, carry: Carry, progress: bool | None, stream: Path | None, began: float
+    world: World,
+    settings: Settings,
+    carry: Carry,
+    progress: bool | None,
+    stream: Path | None,
+    began: float,
+    begin: tuple[Any, Any],
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     store = _Store(stream)
@@ -185,7 +204,7 @@ def _drive(
     statistics = Statistics(
         int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
     )
-    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics)
+    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:

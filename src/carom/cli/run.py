@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .speech import ENDED_EARLY, INTERRUPTED, Stages
-from .tables import impact_table, quantity_table
+from .tables import digit_table, impact_table, quantity_table
 
 
 def run(
@@ -25,16 +25,25 @@ def run(
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
+    converge: Annotated[
+        bool, typer.Option("--converge", help="Run again at a tenth of the tolerance: how many digits hold?")
+    ] = False,
 ) -> None:
     """Run a scenario: numbers, figures, report.
 
     The results go into a folder, which appears when everything in it is complete. Exit codes: 0 done; 2 bad input; 3
     the run ended early; 130 interrupted. In the last two cases what was computed is written, and the outcome says so.
 
+    With --converge the scenario is run a second time at a tenth of its rtol and atol, and every number says how many of
+    its digits the two runs share; Ctrl-C during the second run keeps the first one's results.
+
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
+
+    Example: carom run ball-drop --converge
     """
     from ..scenario.change import changed, parsed_change, told
     from ..scenario.check import check_names, placed
+    from ..scenario.converge import repeated
     from ..scenario.library import text_and_place
     from ..scenario.output import check_installed, write
     from ..scenario.study import study
@@ -59,10 +68,15 @@ def run(
         with place:
             check_names(scenario)
             found = study(scenario, say, False if quiet or json else None)
-        summary = write(found, folder, replace=replace, say=say)
+        repeat = converge and found.finished
+        holds = repeated(found, say, False if quiet or json else None) if repeat else None
+        summary = write(found, folder, replace=replace, say=say, holds=holds)
     finally:
         say.close()
     _tell(summary, folder, quiet, json)
+    if repeat and holds is None:
+        typer.echo("carom: the second run was interrupted; the results are those of the first", err=True)
+        raise typer.Exit(INTERRUPTED)
     if not found.finished:
         raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
 
@@ -96,9 +110,12 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(quantity_table(summary["quantities"]) + "\n")
     for name, other in summary["variants"].items():
         typer.echo(f"variant {name}\n{quantity_table(other['quantities'])}\n")
+    if "converge" in summary:
+        typer.echo(f"{digit_table(summary['converge'])}\n")
     energy, solver = summary["energy"], summary["solver"]
+    struck = sum(i["struck"] for i in summary["impacts"])
     typer.echo(
-        f"{summary['outcome']}; {_count(len(summary['impacts']), 'impact')}, {solver['steps']} steps, compiled in "
+        f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
         f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
         + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
     )

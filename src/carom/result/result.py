@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import xarray
 
     from ..figures import Plots
+    from .converge import Convergence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +96,7 @@ class Result:
     final: Carry
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
+    start: tuple[Any, Any]  # coordinates and velocities that the run was given
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:
@@ -144,7 +146,10 @@ class Result:
         return _with_end(self.steps.y.v, self.final.y.v)
 
     def at(self, times: Any) -> States:
-        """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each."""
+        """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each.
+
+        At an event it is the state after it, also at the very end.
+        """
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if not times.size:
             return jax.tree.map(lambda column: column[:0], self.at(self.t[0]))
@@ -158,23 +163,21 @@ class Result:
         steps = self.steps if len(self.steps.t) else _standing(self.final)
         row = np.clip(np.searchsorted(steps.t, times, side="right") - 1, 0, len(steps.t) - 1)
         begin = jax.tree.map(lambda column: column[row], steps)
-        return chunked(_dense, (), (self.settings, self.world), (begin, times))
+        found = chunked(_dense, (), (self.settings, self.world), (begin, times))
+        return _ended(found, self.final, times >= last)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def events(self) -> list[Event]:
         """Every event, in order; exits that fired together stand one after the other."""
-        out = []
-        for r in range(len(self.marks.t)):
-            row = _row(self.marks, r)
-            for g, (i, e) in enumerate(self.world.events):
-                if row.fired[g]:
-                    out.append(self._event(row, i, e))
-        return out
+        rows = range(len(self.marks.t))
+        exits = list(enumerate(self.world.events))
+        return [self.event(r, i, e) for r in rows for g, (i, e) in exits if self.marks.fired[g][r]]
 
-    def _event(self, row: EventRow, i: int, e: int) -> Event:
-        automaton = self.world.automata[i]
+    def event(self, r: int, i: int, e: int) -> Event:
+        """Row `r` of the marks as automaton `i` saw it through its exit `e`."""
+        automaton, row = self.world.automata[i], _row(self.marks, r)
         return Event(
             t=float(row.t),
             automaton=automaton.name,
@@ -190,7 +193,10 @@ class Result:
 
     @cached_property
     def impacts(self) -> list[impacts_of.Impact]:
-        """Every impact: of compliant contacts from touch to release, of rigid ones at an instant."""
+        """Every impact: of compliant contacts from touch to release, of rigid ones at an instant.
+
+        Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`.
+        """
         return impacts_of.find(self)
 
     # -- energy --------------------------------------------------------------------------------------------------------
@@ -233,6 +239,12 @@ class Result:
         """Linear and angular momentum over the accepted steps; conserved where nothing outside acts."""
         linear, angular = chunked(_momenta, (), (self.world,), (self.q, self.v))
         return MomentumRecord(self.t, linear, angular)
+
+    def converge(self, progress: bool | None = None) -> Convergence:
+        """Repeat the run at a tenth of its tolerance; `print` shows how many digits of each number hold."""
+        from .converge import converge
+
+        return converge(self, progress)
 
     # -- shown and kept ------------------------------------------------------------------------------------------------
 
@@ -288,6 +300,19 @@ def _standing(end: Carry) -> StepRow:
     """A run that made no step, as one of no length."""
     row = StepRow(end.t, np.zeros(()), end.y, end.phases, end.memory)
     return jax.tree.map(lambda x: np.asarray(x)[None], row)
+
+
+def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
+    """The end of the run is what its last event left behind, which begins no step."""
+    if not np.any(ended):
+        return found
+    last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
+
+    def choose(column: Any, value: Any) -> Any:
+        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
+        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
+
+    return jax.tree.map(choose, found, last)
 
 
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:

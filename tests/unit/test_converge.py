@@ -84,7 +84,7 @@ def test_motion_that_amplifies_errors_is_said_to_differ():
 
 
 def test_a_run_that_was_stopped_is_compared_up_to_there():
-    stopped = bouncing(max_steps=40, throw=False)
+    stopped = bouncing(max_steps=9, throw=False)
     assert int(stopped.final.outcome) == outcome.STEP_LIMIT
     found = stopped.converge()
     assert not found.differs and found.digits >= 9 and found.rows[0].value == float(stopped.final.t)

@@ -112,12 +112,13 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(f"variant {name}\n{quantity_table(other['quantities'])}\n")
     if "converge" in summary:
         typer.echo(f"{digit_table(summary['converge'])}\n")
-    energy, solver = summary["energy"], summary["solver"]
+    energy, solver, inside = summary["energy"], summary["solver"], summary["penetration"]
     struck = sum(i["struck"] for i in summary["impacts"])
     typer.echo(
         f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
         f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
         + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
+        + (f"; rigid contacts are never inside by more than {inside['largest']:.1e} {inside['unit']}" if inside else "")
     )
     for warning in summary["warnings"]:
         typer.echo(f"warning: {warning}")

@@ -36,7 +36,7 @@ TOGETHER = 500  # impacts looked at in one go; their samples take some 10 MB
 class Impact:
     """One impact. Velocities are those of the contact point, normal positive away from the surface.
 
-    A rigid contact that was closed when another one struck, and took an impulse of that blow, is not `struck`.
+    A rigid contact that was closed, or at its surface, when another struck, and took an impulse then, is not `struck`.
     """
 
     contact: str

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -22,69 +22,16 @@ from ..hybrid.world import World
 from . import impacts as impacts_of
 from .dense import chunked
 from .ledger import Ledger
+from .records import Event as Event
+from .records import MomentumRecord as MomentumRecord
+from .records import States as States
+from .records import Statistics as Statistics
 
 if TYPE_CHECKING:
     import xarray
 
     from ..figures import Plots
     from .converge import Convergence
-
-
-@dataclasses.dataclass(frozen=True)
-class Event:
-    """Something discrete that happened."""
-
-    t: float
-    automaton: str
-    exit: str
-    phase_before: str
-    phase_after: str
-    memory: dict[str, float]
-    q: np.ndarray  # just before
-    v: np.ndarray
-    q_after: np.ndarray
-    v_after: np.ndarray
-
-
-class States(NamedTuple):
-    """Values at requested times; arrays over the times."""
-
-    t: Any
-    q: Any
-    v: Any
-    extra: Any
-    work: Any
-    phases: Any
-    memory: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class MomentumRecord:
-    """Momentum of the whole: linear [kg m/s], angular about the world's origin [kg m^2/s]."""
-
-    t: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-
-    @property
-    def linear_drift(self) -> float:
-        """Largest change of the linear momentum since the start [kg m/s]."""
-        return float(np.max(np.abs(self.linear - self.linear[0])))
-
-    @property
-    def angular_drift(self) -> float:
-        """Largest change of the angular momentum since the start [kg m^2/s]."""
-        return float(np.max(np.abs(self.angular - self.angular[0])))
-
-
-class Statistics(NamedTuple):
-    """What the run cost."""
-
-    steps: int
-    rejected: int
-    events: int
-    compile_seconds: float
-    run_seconds: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,24 +162,14 @@ class Result:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should know about this run: blows that created energy, links that bent too far, laws too."""
-        out = _bent_too_far(self.world, self.q) + impacts_of.beyond_their_laws(self.world, self.marks)
-        if not self.final.y.work:
-            return out
-        channel = 0
-        for automaton in self.world.automata:
-            if automaton.impulsive and len(self.marks.t):
-                gain = np.asarray(self.marks.after.work[channel]) - np.asarray(self.marks.before.work[channel])
-                worst = int(np.argmax(gain))
-                created = gain > 1e-9 * self.energy.in_play
-                if created[worst]:
-                    out.append(
-                        f"a blow of '{automaton.name}' at t = {float(self.marks.t[worst]):.9g} s created "
-                        f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
-                        "with friction, or different restitutions at one instant, can do that; use Stronge or Poisson"
-                    )
-            channel += len(automaton.channels)
-        return out
+        """What a user should know about this run.
+
+        Blows that created energy, links that bent too far, laws beyond their range, a ledger that does not close,
+        rigid contacts inside their surfaces, contacts that pull.
+        """
+        from .cautions import all_of
+
+        return all_of(self)
 
     @cached_property
     def momentum(self) -> MomentumRecord:
@@ -317,26 +254,6 @@ def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
 
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
-
-
-SMALL = 0.1  # of a link's length: deflections beyond it are not small
-
-
-def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
-    """Assumed modes are for deflections that are small relative to the length."""
-    out = []
-    top = world.mechanism.topology
-    for k, flex in enumerate(world.mechanism.numbers.flex):
-        if flex is not None:
-            shape, place = np.asarray(flex.nodes.shape), np.asarray(flex.nodes.place)
-            bent = np.linalg.norm(np.einsum("tj,gjd->tgd", q[:, list(top.mode_index(k))], shape), axis=2)
-            largest, length = float(np.max(bent)), float(np.max(place[:, 0]))
-            if largest > SMALL * length:
-                out.append(
-                    f"link '{top.names[k]}' bends by up to {largest:.3g} m, {100 * largest / length:.0f} % of its "
-                    "length; assumed modes hold for small deflections (below 10 %); make it stiffer, or split it"
-                )
-    return out
 
 
 def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..contact import RigidContacts
 from ..result.converge import Convergence
 from ..result.impacts import Impact
 from .converge import record
@@ -55,6 +56,7 @@ def summary(study: Study, quantities: list[Measured], holds: Convergence | None 
             "warnings": [w for result in study.results for w in result.warnings],
             "impacts": [impact_record(i) for i in study.impacts],
             "energy": _energy(study),
+            "penetration": _penetration(study),
             "momentum": _momentum(study),
             "final_state": _final(study),
             "solver": _solver(study),
@@ -100,6 +102,15 @@ def _energy(study: Study) -> dict[str, Any]:
         "mean_error_percent": max(ledger.mean_error_percent for ledger in ledgers),
         "works": works,
     }
+
+
+def _penetration(study: Study) -> dict[str, Any]:
+    """How far rigid contacts were ever inside their surfaces; nothing where there are none."""
+    results = [r for r in study.results if any(isinstance(a, RigidContacts) for a in r.world.automata)]
+    if not results:
+        return {}
+    units = {c.pair.length_unit for a in results[0].world.automata if isinstance(a, RigidContacts) for c in a.contacts}
+    return {"largest": max(r.penetration for r in results), "unit": " or ".join(sorted(units))}
 
 
 def _momentum(study: Study) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def test_a_ledger_that_does_not_close_names_the_tolerance_it_needs():
     result = swinging(1e-8)
     works = result.final.y.work
     assert result.energy.max_error_percent < 1e-5
-    # Ten seconds of work that nobody did: a millionth of the energy in play.
+    # Work that nobody did: two millionths of the energy in play.
     false = jnp.asarray(works[0]) + 2e-6 * result.energy.in_play
     told = dataclasses.replace(result, final=result.final._replace(y=result.final.y._replace(work=(false, *works[1:]))))
     (sentence,) = told.warnings

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from carom.scenario import load, study
-from carom.scenario.converge import tightened
+from carom.scenario import load, output, study
+from carom.scenario.converge import kept, tightened
 
 from .answers import NUMBERS
 
@@ -27,6 +27,15 @@ def test_digits_are_printed_and_written(run, tmp_path):
     assert head.split() == ["quantity", "carom", "digits", "source", "difference"]
     assert "rigid contacts are never inside by more than" in out
     assert summary["penetration"]["unit"] == "m" and 0.0 <= summary["penetration"]["largest"] < 1e-12
+
+
+def test_a_report_that_is_made_again_keeps_them(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(output, "_pictures", lambda *_: None)
+    assert run(*SHORT, "--quiet", "--out", tmp_path / "out")[0] == 0
+    before = json.loads((tmp_path / "out" / "summary.json").read_text())["converge"]
+    assert run("report", tmp_path / "out")[0] == 0
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["converge"] == before
+    assert kept(tmp_path) is None
 
 
 def test_json_has_it_only_where_it_was_asked_for(run, tmp_path):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TENTH = 0.1  # of the tolerance
 LEAST = 1e-14  # below it, float64 has nothing left to gain
-MOST = 15  # digits that float64 carries
+MOST = 12  # digits: beyond them, events (located to 1e-12 s) and rounding decide, which both runs share
 SMALL = 1e-3  # of the largest of its kind: a smaller number is judged by that, because zero has no digits
 SHOWN = 20  # rows of a printed table
 WHY = "the motion amplifies errors (or an event was gained or lost)"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 from ..result.converge import Convergence, Number, compared, number, tighter
@@ -63,7 +65,18 @@ def record(found: Convergence) -> dict[str, Any]:
     return {
         "sentence": found.sentence,
         "digits": found.digits,
+        "differs": found.differs,
         "rtol": found.rtol,
         "atol": found.atol,
         "numbers": [dataclasses.asdict(row) for row in found.rows],
     }
+
+
+def kept(folder: Path) -> Convergence | None:
+    """What an older summary.json says of it; None where it says nothing that can be read."""
+    try:
+        old = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["converge"]
+        rows = tuple(Number(**row) for row in old["numbers"])
+        return Convergence(float(old["rtol"]), float(old["atol"]), rows, str(old["differs"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -41,25 +41,13 @@ def run(
 
     Example: carom run ball-drop --converge
     """
-    from ..scenario.change import changed, parsed_change, told
-    from ..scenario.check import check_names, placed
+    from ..scenario.check import check_names
     from ..scenario.converge import repeated
-    from ..scenario.library import text_and_place
     from ..scenario.output import check_installed, write
     from ..scenario.study import study
-    from ..scenario.text import read
 
-    text, where = text_and_place(name)
-    scenario = read(text, where)
-    if variant is not None:
-        scenario = scenario.variant(variant)
-    if changes:
-        scenario = told(changed(scenario, dict(parsed_change(each) for each in changes)), changes)
-    if numbers_only:
-        output = scenario.output.model_copy(update={"figures": [], "report": False})
-        scenario = scenario.model_copy(update={"output": output})
+    scenario, place = _asked(name, changes, variant, numbers_only)
     check_installed(scenario)
-    place = placed(where, text) if not changes and variant is None else placed(f"{where}, changed")
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
@@ -79,6 +67,25 @@ def run(
         raise typer.Exit(INTERRUPTED)
     if not found.finished:
         raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
+
+
+def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
+    """The scenario with all that was changed in it, and where its mistakes are told to be."""
+    from ..scenario.change import changed, parsed_change, told
+    from ..scenario.check import placed
+    from ..scenario.library import text_and_place
+    from ..scenario.text import read
+
+    text, where = text_and_place(name)
+    scenario = read(text, where)
+    if variant is not None:
+        scenario = scenario.variant(variant)
+    if changes:
+        scenario = told(changed(scenario, dict(parsed_change(each) for each in changes)), changes)
+    if numbers_only:
+        output = scenario.output.model_copy(update={"figures": [], "report": False})
+        scenario = scenario.model_copy(update={"output": output})
+    return scenario, placed(where, text) if not changes and variant is None else placed(f"{where}, changed")
 
 
 def free_folder(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 import time
@@ -20,7 +21,9 @@ from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, merge, split
 from .hybrid.world import World, scene_of
+from .progress import Progress
 from .result import files
+from .result.cautions import at_once
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
@@ -88,9 +91,9 @@ def simulate(
     began = time.perf_counter()
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     carry = _opened(world, q, v, float(until), ledger)
-    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began)
-    if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked
-        for sentence in result.warnings:
+    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began, (q, v))
+    if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
+        for sentence in at_once(result):
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
     stopped = int(result.final.outcome) == outcome.RUNNING
     if throw and not result.finished and not stopped:
@@ -98,6 +101,16 @@ def simulate(
         where = f"at t = {float(result.final.t):.9g} s, q = {q}, v = {v}"
         raise SimulationError(f"the run ended early: {result.outcome} ({where})", result)
     return result
+
+
+def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: bool | None = None) -> Result:
+    """The same run from the same state with other tolerances; one that ends early, or is stopped, is returned too."""
+    began, old = time.perf_counter(), result.settings
+    # The solver is put in afterwards; ten times the steps are allowed, because tighter tolerances need more of them.
+    tight = settings_of("tsit5", rtol, atol, until, 10 * int(old.max_steps), int(old.max_events))
+    settings = dataclasses.replace(tight, solver=old.solver, stop_at=old.stop_at)
+    carry = _opened(result.world, *result.start, until, bool(result.final.y.work))
+    return _drive(result.world, settings, carry, progress, None, began, result.start)
 
 
 def check_numbers(until: Any, rtol: Any, atol: Any) -> None:
@@ -162,14 +175,20 @@ def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry,
 
 
 def _drive(
-    world: World, settings: Settings, carry: Carry, progress: bool | None, stream: Path | None, began: float
+    world: World,
+    settings: Settings,
+    carry: Carry,
+    progress: bool | None,
+    stream: Path | None,
+    began: float,
+    begin: tuple[Any, Any],
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     store = _Store(stream)
     run = executable(chunk, (ROWS,), world, settings, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)
-    show = _Progress(progress, float(settings.until), _impact_columns(world))
+    show = Progress(progress, float(settings.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
             piece = run(world, settings, carry)
@@ -185,7 +204,7 @@ def _drive(
     statistics = Statistics(
         int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
     )
-    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics)
+    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:
@@ -277,32 +296,3 @@ def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
     names = [world.automata[i].exits[e] for i, e in world.events]
     return [1 + k for k, name in enumerate(names) if name.startswith(("touch", "strike"))]
-
-
-class _Progress:
-    """One line on the terminal: simulated time, impacts and events so far, time left."""
-
-    def __init__(self, wanted: bool | None, until: float, columns: list[int]) -> None:
-        self.columns, self.impacts = columns, 0
-        self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self.patience = 2.0 if wanted is None else 0.0
-        self.until, self.began, self.shown = until, time.perf_counter(), False
-
-    def update(self, t: float, events: int, rows: np.ndarray) -> None:
-        self.impacts += int(np.sum(rows[:, self.columns]))
-        spent = time.perf_counter() - self.began
-        if not self.wanted or spent < self.patience:
-            return
-        self.shown = True
-        left = spent * (self.until - t) / t if t > 0 else float("inf")
-        print(
-            f"\r{100 * t / self.until:5.1f} %  t = {t:.6g} of {self.until:g} s, {self.impacts} impacts, "
-            f"{events} events, {left:.0f} s left   ",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def close(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)

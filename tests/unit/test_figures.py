@@ -122,7 +122,7 @@ def test_a_coordinate_is_not_drawn_over_itself():
 REFUSED = [
     (rigid_run, "modes", "figure 'modes' cannot be drawn: all links of this world are rigid"),
     (rigid_run, "torques", "figure 'torques' cannot be drawn: this world has no controller"),
-    (rigid_run, "impact", "figure 'impact' cannot be drawn: all impacts of this run are rigid and take no time"),
+    (rigid_run, "impact", "figure 'impact' cannot be drawn: all impacts of this run are rigid and instantaneous"),
     (elastic_run, "reaction", "figure 'reaction' cannot be drawn: this world has no contact"),
 ]
 

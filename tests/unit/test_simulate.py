@@ -174,6 +174,18 @@ def test_at_an_event_the_state_is_the_one_after_it() -> None:
     assert result.at([np.nextafter(touch, 0.0)]).phases[0][0] == 0
 
 
+def test_at_an_event_at_the_horizon_the_state_is_the_one_after_it() -> None:
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=0.0)
+    # Half a metre at 1 m/s: every number is exact in binary, so the blow is at the horizon itself.
+    result = carom.simulate(world, [0.0], base=(0.0, 0.6), base_velocity=(0.0, -1.0), until=0.5)
+    assert [e.t for e in result.events] == [pytest.approx(0.5, abs=1e-12)] and result.v[-1, 1] == 0.5
+    sides = result.at([np.nextafter(0.5, 0.0), 0.5])
+    np.testing.assert_allclose(sides.v[:, 1], [-1.0, 0.5], rtol=1e-12)
+    np.testing.assert_array_equal(result.at(0.5).q[0], result.q[-1])
+
+
 def test_statistics_add_up() -> None:
     result = drop(carom.Hertz(STIFFNESS))
     s = result.statistics

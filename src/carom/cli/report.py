@@ -24,6 +24,7 @@ def report(
     Example: carom report runs/ball-drop
     """
     from ..scenario.check import placed
+    from ..scenario.converge import kept
     from ..scenario.library import load
     from ..scenario.model import Output
     from ..scenario.output import check_installed, write
@@ -43,7 +44,7 @@ def report(
             found = study(scenario, say, False)
         if found.interrupted:
             raise KeyboardInterrupt  # the older folder holds more than this run
-        write(found, folder, replace=True, say=say, partial=False)
+        write(found, folder, replace=True, say=say, partial=False, holds=kept(folder))
     finally:
         say.close()
     typer.echo(str(folder / "report.html"))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .speech import ENDED_EARLY, INTERRUPTED, Stages
-from .tables import impact_table, quantity_table
+from .tables import digit_table, impact_table, quantity_table
 
 
 def run(
@@ -25,19 +25,55 @@ def run(
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
+    converge: Annotated[
+        bool, typer.Option("--converge", help="Run again at a tenth of the tolerance: how many digits hold?")
+    ] = False,
 ) -> None:
     """Run a scenario: numbers, figures, report.
 
     The results go into a folder, which appears when everything in it is complete. Exit codes: 0 done; 2 bad input; 3
     the run ended early; 130 interrupted. In the last two cases what was computed is written, and the outcome says so.
 
+    With --converge the scenario is run a second time at a tenth of its rtol and atol, and every number says how many of
+    its digits the two runs share; Ctrl-C during the second run keeps the first one's results.
+
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
+
+    Example: carom run ball-drop --converge
     """
-    from ..scenario.change import changed, parsed_change, told
-    from ..scenario.check import check_names, placed
-    from ..scenario.library import text_and_place
+    from ..scenario.check import check_names
+    from ..scenario.converge import repeated
     from ..scenario.output import check_installed, write
     from ..scenario.study import study
+
+    scenario, place = _asked(name, changes, variant, numbers_only)
+    check_installed(scenario)
+    folder = free_folder(scenario.name) if out is None else out
+    _refuse_existing(folder, replace)
+    say = Stages(quiet or json)
+    try:
+        say("compiling and running" if scenario.crawl is None else "planning")
+        with place:
+            check_names(scenario)
+            found = study(scenario, say, False if quiet or json else None)
+        repeat = converge and found.finished
+        holds = repeated(found, say, False if quiet or json else None) if repeat else None
+        summary = write(found, folder, replace=replace, say=say, holds=holds)
+    finally:
+        say.close()
+    _tell(summary, folder, quiet, json)
+    if repeat and holds is None:
+        typer.echo("carom: the second run was interrupted; the results are those of the first", err=True)
+        raise typer.Exit(INTERRUPTED)
+    if not found.finished:
+        raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
+
+
+def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
+    """The scenario with all that was changed in it, and where its mistakes are told to be."""
+    from ..scenario.change import changed, parsed_change, told
+    from ..scenario.check import placed
+    from ..scenario.library import text_and_place
     from ..scenario.text import read
 
     text, where = text_and_place(name)
@@ -49,22 +85,7 @@ def run(
     if numbers_only:
         output = scenario.output.model_copy(update={"figures": [], "report": False})
         scenario = scenario.model_copy(update={"output": output})
-    check_installed(scenario)
-    place = placed(where, text) if not changes and variant is None else placed(f"{where}, changed")
-    folder = free_folder(scenario.name) if out is None else out
-    _refuse_existing(folder, replace)
-    say = Stages(quiet or json)
-    try:
-        say("compiling and running" if scenario.crawl is None else "planning")
-        with place:
-            check_names(scenario)
-            found = study(scenario, say, False if quiet or json else None)
-        summary = write(found, folder, replace=replace, say=say)
-    finally:
-        say.close()
-    _tell(summary, folder, quiet, json)
-    if not found.finished:
-        raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
+    return scenario, placed(where, text) if not changes and variant is None else placed(f"{where}, changed")
 
 
 def free_folder(name: str) -> Path:
@@ -96,11 +117,15 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         typer.echo(quantity_table(summary["quantities"]) + "\n")
     for name, other in summary["variants"].items():
         typer.echo(f"variant {name}\n{quantity_table(other['quantities'])}\n")
-    energy, solver = summary["energy"], summary["solver"]
+    if "converge" in summary:
+        typer.echo(f"{digit_table(summary['converge'])}\n")
+    energy, solver, inside = summary["energy"], summary["solver"], summary["penetration"]
+    struck = sum(i["struck"] for i in summary["impacts"])
     typer.echo(
-        f"{summary['outcome']}; {_count(len(summary['impacts']), 'impact')}, {solver['steps']} steps, compiled in "
+        f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
         f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
         + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
+        + (f"; rigid contacts are never inside by more than {inside['largest']:.1e} {inside['unit']}" if inside else "")
     )
     for warning in summary["warnings"]:
         typer.echo(f"warning: {warning}")

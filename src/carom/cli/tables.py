@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 MOST_ROWS = 25
+LEAST_ROWS = 8  # numbers of which the fewest digits hold
 
 
 def aligned(columns: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:
@@ -28,14 +30,16 @@ IMPACT: tuple[tuple[str, str, Callable[[Mapping[str, Any]], float | None], str],
     ("peak", "kN", lambda i: None if i["max_normal_force"] is None else 1e-3 * i["max_normal_force"], ".3f"),
     ("impulse", "N s", lambda i: i["normal_impulse"], ".4g"),
     ("dent", "um", lambda i: 1e6 * i["residual_indentation"], ".1f"),
-    ("lost", "J", lambda i: i["kinetic_energy_before"] - i["kinetic_energy_after"], ".4g"),
+    ("lost", "J", lambda i: i["kinetic_energy_before"] - i["kinetic_energy_after"] if i["struck"] else None, ".4g"),
 )
 
 
 def impact_table(impacts: Sequence[Mapping[str, Any]]) -> str:
-    """Impacts as people read them."""
+    """Impacts as people read them; contacts that were closed and took a share of a blow have no number."""
     shown = impacts[:MOST_ROWS]
-    columns = [["", *(str(k + 1) for k in range(len(shown)))], ["contact", *(i["contact"] for i in shown)]]
+    counts = accumulate(int(i["struck"]) for i in shown)
+    numbers = [str(k) if i["struck"] else "" for k, i in zip(counts, shown, strict=True)]
+    columns = [["", *numbers], ["contact", *(i["contact"] for i in shown)]]
     for head, unit, read, form in IMPACT:
         values = [read(i) for i in shown]
         if any(values):
@@ -47,8 +51,10 @@ def impact_table(impacts: Sequence[Mapping[str, Any]]) -> str:
 
 
 def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
-    """Numbers beside what their sources say; why some differ stands below."""
+    """Numbers beside what their sources say, with the digits that hold where they are known; notes stand below."""
     names, values, expected, off, verdicts = ["quantity"], ["carom"], ["source"], ["difference"], [""]
+    known = any("digits" in q for q in quantities.values())
+    digits = ["digits", *(str(q.get("digits", "-")) for q in quantities.values())]
     notes: list[str] = []
     for name, q in quantities.items():
         names.append(f"{name.replace('_', ' ')} [{q.get('unit', '-')}]")
@@ -56,8 +62,17 @@ def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
         expected.append("" if q.get("expected") is None else f"{q['expected']:.7g}")
         off.append(_difference(q))
         verdicts.append(_verdict(q, notes))
-    lines = aligned([names, values, expected, off, verdicts], left=(0, 4))
+    columns = [names, values, *([digits] if known else []), expected, off, verdicts]
+    lines = aligned(columns, left=(0, len(columns) - 1))
     return "\n".join([*(line.rstrip() for line in lines), *(f"  ({k + 1}) {note}" for k, note in enumerate(notes))])
+
+
+def digit_table(converge: Mapping[str, Any]) -> str:
+    """The numbers of which the fewest digits hold, and what that means."""
+    from ..result.converge import Number, table
+
+    lines = table([Number(**row) for row in converge["numbers"]], LEAST_ROWS)
+    return "\n".join([*lines, f"at rtol {converge['rtol']:g}: {converge['sentence']}"])
 
 
 def _difference(q: Mapping[str, Any]) -> str:

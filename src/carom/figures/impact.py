@@ -20,22 +20,27 @@ def lacks(result: Any) -> str | None:
     if lasting(result):
         return None
     if result.impacts:
-        return "all impacts of this run are rigid and take no time; compliant laws go with carom.Contact"
+        return "all impacts of this run are rigid and instantaneous; compliant laws go with carom.Contact"
     return "there is no complete impact in this run; run longer"
 
 
 def lasting(result: Any) -> list[int]:
     """Numbers of the impacts that take time, from 1."""
-    return [k for k, i in enumerate(result.impacts, start=1) if i.t_end > i.t_start]
+    return [k for k, i in enumerate(_strikes(result), start=1) if i.t_end > i.t_start]
+
+
+def _strikes(result: Any) -> list[Any]:
+    """Impacts as reports count them: without the shares of closed contacts in a blow."""
+    return [i for i in result.impacts if i.struck]
 
 
 def draw(figure: Any, result: Any, times: np.ndarray, number: int = 1) -> None:
-    """Impact `number` of `result.impacts`, counted from 1."""
+    """Impact `number` of those in `result.impacts` that are struck, counted from 1."""
     if number not in lasting(result):
         known = lasting(result)
         listed = f"1 to {known[-1]}" if known == list(range(1, known[-1] + 1)) else ", ".join(map(str, known))
         raise errors.CaromError(f"number of figure 'impact' is {number!r}; impacts that take time are number {listed}")
-    impact = result.impacts[number - 1]
+    impact = _strikes(result)[number - 1]
     instants = _instants(result, impact)
     s = contact_signals(result, instants)[impact.contact]
     if hasattr(figure, "set_size_inches"):

@@ -144,7 +144,7 @@ def steady(axes: Any, least: float = 0.0) -> None:
 
 def mark_impacts(axes: Any, result: Any, named: bool = True) -> None:
     """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would else be seen by nobody."""
-    instants = np.array([i.t_start for i in result.impacts])
+    instants = np.array([i.t_start for i in result.impacts if i.struck])
     if not len(instants):
         return
     if len(instants) <= 60:

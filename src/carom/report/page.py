@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import resources
+from itertools import accumulate
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -62,7 +63,8 @@ def report(
     - `summary`: what summary.json holds, to be saved from the page
     """
     clips = clips_of(clips)
-    impacts = struck(clips, blows)
+    listed = struck(clips, blows)
+    impacts = [s for s in listed if s.impact.struck]  # what is counted, and watched
     told = story(clips, impacts) if words is None else words
     data = viewer_data(clips, impacts)
     script = "".join(_asset(name) for name in SCRIPTS)
@@ -77,7 +79,7 @@ def report(
         words="".join(f"<p>{escape(p)}</p>" for p in (*map(str, told[:1]), " ".join(map(str, told[1:]))) if p),
         heading="Time microscope" if impacts else "Motion",
         warnings=_warnings(warnings(clips)),
-        impacts=_impact_table(impacts, clips),
+        impacts=_impact_table(listed, clips),
         quantities=_quantity_table([Quantity(*row) for row in quantities]),
         figures=_figures([Figure(*f) for f in figures]),
         note=f'<p class="note">{escape(data["note"])}</p>' if data["note"] else "",
@@ -111,16 +113,17 @@ class Column(NamedTuple):
     scaled: bool = True
 
 
+NAN = float("nan")
 COLUMNS = (
     Column("lasts", "s", lambda i: i.duration),
     Column("normal velocity before", "m/s", lambda i: i.normal_velocity_before, False),
     Column("normal velocity after", "m/s", lambda i: i.normal_velocity_after, False),
-    Column("restitution", "", lambda i: i.restitution if i.normal_velocity_before else float("nan"), False),
+    Column("restitution", "", lambda i: i.restitution, False),
     Column("largest force", "N", lambda i: i.max_normal_force),
     Column("largest indentation", "m", lambda i: i.max_indentation),
     Column("dent left", "m", lambda i: i.residual_indentation),
     Column("normal impulse", "N s", lambda i: i.normal_impulse),
-    Column("kinetic energy lost", "J", lambda i: i.kinetic_energy_before - i.kinetic_energy_after),
+    Column("kinetic energy lost", "J", lambda i: i.kinetic_energy_before - i.kinetic_energy_after if i.struck else NAN),
 )
 
 
@@ -133,9 +136,11 @@ def _impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
     heads = ["<th>no.</th>", '<th class="word">contact</th>', _head("begins", "s")]
     heads += [_head(c.head, f"{letter}{c.unit}") for c, (_, letter) in zip(columns, scales, strict=True)]
     rows = []
-    for number, s in enumerate(shown, start=1):
+    counts = accumulate(int(s.impact.struck) for s in shown)
+    for number, s in zip(counts, shown, strict=True):
+        button = f'<button class="go" data-impact="{number}" title="show impact {number}">{number}</button>'
         cells = [
-            f'<td><button class="go" data-impact="{number}" title="show impact {number}">{number}</button></td>',
+            f"<td>{button if s.impact.struck else ''}</td>",
             f'<td class="word">{escape(s.impact.contact)}</td>',
             _cell("t_start", s.start, f"{s.start:.6f}"),
         ]
@@ -145,6 +150,8 @@ def _impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
         rows.append(f"<tr>{''.join(cells)}</tr>")
     left = len(impacts) - len(shown)
     notes = [f"{plural(left, 'more impact')} are in impacts.csv."] if left else []
+    if not all(s.impact.struck for s in impacts):
+        notes.append("A contact without a number was closed, and took its share of the blow above it.")
     if any(s.blow is None and unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
         notes.append("At a joint's stop, metres are radians, and newtons are newton metres.")
     return (

@@ -46,7 +46,7 @@ class Samples(NamedTuple):
 
 
 def struck(clips: Sequence[Clip], blows: Sequence[Blow] = ()) -> list[Struck]:
-    """All impacts, in the order of time."""
+    """All impacts, in the order of time; shares of closed contacts in a blow come after what struck."""
     found = []
     for blow in blows:
         t = blow.impact.t_start
@@ -55,7 +55,7 @@ def struck(clips: Sequence[Clip], blows: Sequence[Blow] = ()) -> list[Struck]:
     for k, clip in enumerate(clips):
         ahead = clip.t0 - float(clip.result.t[0])
         found += [Struck(k, i.t_start + ahead, i.t_end + ahead, i) for i in clip.result.impacts]
-    return sorted(found, key=lambda s: s.start)
+    return sorted(found, key=lambda s: (s.start, not s.impact.struck))
 
 
 def samples(clips: Sequence[Clip], impacts: Sequence[Struck], numbers: int) -> Samples:

@@ -11,7 +11,6 @@ import jax
 import numpy as np
 
 from ..hybrid.run import executable
-from ..hybrid.scene import merge
 
 if TYPE_CHECKING:
     from .result import Result, States
@@ -38,27 +37,5 @@ def over(result: Result, times: Any, function: Any, static: tuple[Any, ...] = ()
 
 
 def states(result: Result, times: Any) -> States:
-    """The state at these instants: t, q, v, own states, works, phases and memories of the automata.
-
-    At the very end of the run it is what the last event left behind, which begins no step.
-    """
-    times = np.atleast_1d(np.asarray(times, dtype=float))
-    found, end = result.at(times), result.final
-    ended = times >= float(result.t[-1])
-    if not np.any(ended):
-        return found
-    last = found._replace(
-        t=end.t,
-        q=merge(end.y.q),
-        v=merge(end.y.v),
-        extra=end.y.extra,
-        work=end.y.work,
-        phases=end.phases,
-        memory=end.memory,
-    )
-
-    def choose(column: Any, value: Any) -> Any:
-        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
-        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
-
-    return jax.tree.map(choose, found, last)
+    """The state at these instants: t, q, v, own states, works, phases and memories of the automata."""
+    return result.at(times)

@@ -1,4 +1,7 @@
-"""Impacts: of compliant contacts from touch to release, of rigid ones at an instant."""
+"""Impacts: of compliant contacts from touch to release, of rigid ones at an instant.
+
+A blow at one rigid contact sends impulses through all that are closed: they are listed beside it, as not `struck`.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,16 @@ if TYPE_CHECKING:
 
 SAMPLES = 401  # instants looked at within an impact for its largest force
 ROUNDING = 1e-9  # of the largest indentation
+SHARE = 1e-12  # of the largest impulse of a blow: a contact that takes less takes no part
 TOGETHER = 500  # impacts looked at in one go; their samples take some 10 MB
 
 
 @dataclasses.dataclass(frozen=True)
 class Impact:
-    """One impact. Velocities are those of the contact point, normal positive away from the surface."""
+    """One impact. Velocities are those of the contact point, normal positive away from the surface.
+
+    A rigid contact that was closed, or at its surface, when another struck, and took an impulse then, is not `struck`.
+    """
 
     contact: str
     t_start: float
@@ -46,6 +53,7 @@ class Impact:
     tangential_impulse: float
     kinetic_energy_by_link_before: tuple[float, ...]
     kinetic_energy_by_link_after: tuple[float, ...]
+    struck: bool = True
 
     @property
     def duration(self) -> float:
@@ -53,6 +61,9 @@ class Impact:
 
     @property
     def restitution(self) -> float:
+        """Speed after over speed before; nan where the contact did not close."""
+        if not self.struck or self.normal_velocity_before == 0.0:
+            return float("nan")
         return -self.normal_velocity_after / self.normal_velocity_before
 
     @property
@@ -76,10 +87,22 @@ def find(result: Result) -> list[Impact]:
             for begin in range(0, len(spans), TOGETHER):
                 found += _impacts(result, i, automaton, spans[begin : begin + TOGETHER])
         elif isinstance(automaton, RigidContacts):
-            for contact in automaton.contacts:
+            for contact, shares in zip(automaton.contacts, _taking_part(result, i, automaton), strict=True):
                 strikes = [e for e in happened[automaton.name] if e.exit == f"strike {contact.name}"]
-                found += _blows(result, contact, strikes)
-    return sorted(found, key=lambda impact: impact.t_start)
+                found += _blows(result, contact, strikes) + _blows(result, contact, shares, struck=False)
+    return sorted(found, key=lambda impact: (impact.t_start, not impact.struck))
+
+
+def _taking_part(result: Result, i: int, automaton: RigidContacts) -> list[list[Event]]:
+    """For every contact the blows of others in which it took an impulse."""
+    exits, marks = {event: g for g, event in enumerate(result.world.events)}, result.marks
+    if not len(marks.t):
+        return [[] for _ in automaton.contacts]
+    count = range(len(automaton.contacts))  # strikes come first among exits, their impulses first in the memory
+    fired = np.stack([np.asarray(marks.fired[exits[i, j]], dtype=bool) for j in count], axis=1)
+    push = np.abs(np.stack([marks.memory_after[i][j] for j in count], axis=1))
+    part = np.any(fired, axis=1, keepdims=True) & ~fired & (push > SHARE * np.max(push, axis=1, keepdims=True))
+    return [[result.event(int(r), i, j) for r in np.flatnonzero(part[:, j])] for j in count]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,8 +130,8 @@ def _touch(mechanism: Mechanism, pair: AbstractPair, t: Any, q: Any, v: Any) -> 
     return tuple(jax.vmap(one)(t, q, v))
 
 
-def _blows(result: Result, contact: RigidContact, strikes: list[Event]) -> list[Impact]:
-    """Impacts in no time: their force is infinite, their impulse is not."""
+def _blows(result: Result, contact: RigidContact, strikes: list[Event], struck: bool = True) -> list[Impact]:
+    """Instantaneous impacts: their force is infinite, their impulse is not."""
     if not strikes:
         return []
     t = [e.t for e in strikes]
@@ -125,6 +148,7 @@ def _blows(result: Result, contact: RigidContact, strikes: list[Event]) -> list[
             max_normal_force=float("inf"),
             normal_impulse=e.memory[f"last impulse {contact.name}"],
             tangential_impulse=e.memory.get(f"last friction impulse {contact.name}", 0.0),
+            struck=struck,
         )
         for k, e in enumerate(strikes)
     ]

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -22,68 +22,16 @@ from ..hybrid.world import World
 from . import impacts as impacts_of
 from .dense import chunked
 from .ledger import Ledger
+from .records import Event as Event
+from .records import MomentumRecord as MomentumRecord
+from .records import States as States
+from .records import Statistics as Statistics
 
 if TYPE_CHECKING:
     import xarray
 
     from ..figures import Plots
-
-
-@dataclasses.dataclass(frozen=True)
-class Event:
-    """Something discrete that happened."""
-
-    t: float
-    automaton: str
-    exit: str
-    phase_before: str
-    phase_after: str
-    memory: dict[str, float]
-    q: np.ndarray  # just before
-    v: np.ndarray
-    q_after: np.ndarray
-    v_after: np.ndarray
-
-
-class States(NamedTuple):
-    """Values at requested times; arrays over the times."""
-
-    t: Any
-    q: Any
-    v: Any
-    extra: Any
-    work: Any
-    phases: Any
-    memory: Any
-
-
-@dataclasses.dataclass(frozen=True)
-class MomentumRecord:
-    """Momentum of the whole: linear [kg m/s], angular about the world's origin [kg m^2/s]."""
-
-    t: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-
-    @property
-    def linear_drift(self) -> float:
-        """Largest change of the linear momentum since the start [kg m/s]."""
-        return float(np.max(np.abs(self.linear - self.linear[0])))
-
-    @property
-    def angular_drift(self) -> float:
-        """Largest change of the angular momentum since the start [kg m^2/s]."""
-        return float(np.max(np.abs(self.angular - self.angular[0])))
-
-
-class Statistics(NamedTuple):
-    """What the run cost."""
-
-    steps: int
-    rejected: int
-    events: int
-    compile_seconds: float
-    run_seconds: float
+    from .converge import Convergence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +43,7 @@ class Result:
     final: Carry
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
+    start: tuple[Any, Any]  # coordinates and velocities that the run was given
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:
@@ -144,7 +93,10 @@ class Result:
         return _with_end(self.steps.y.v, self.final.y.v)
 
     def at(self, times: Any) -> States:
-        """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each."""
+        """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each.
+
+        At an event it is the state after it, also at the very end.
+        """
         times = np.atleast_1d(np.asarray(times, dtype=float))
         if not times.size:
             return jax.tree.map(lambda column: column[:0], self.at(self.t[0]))
@@ -158,23 +110,21 @@ class Result:
         steps = self.steps if len(self.steps.t) else _standing(self.final)
         row = np.clip(np.searchsorted(steps.t, times, side="right") - 1, 0, len(steps.t) - 1)
         begin = jax.tree.map(lambda column: column[row], steps)
-        return chunked(_dense, (), (self.settings, self.world), (begin, times))
+        found = chunked(_dense, (), (self.settings, self.world), (begin, times))
+        return _ended(found, self.final, times >= last)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def events(self) -> list[Event]:
         """Every event, in order; exits that fired together stand one after the other."""
-        out = []
-        for r in range(len(self.marks.t)):
-            row = _row(self.marks, r)
-            for g, (i, e) in enumerate(self.world.events):
-                if row.fired[g]:
-                    out.append(self._event(row, i, e))
-        return out
+        rows = range(len(self.marks.t))
+        exits = list(enumerate(self.world.events))
+        return [self.event(r, i, e) for r in rows for g, (i, e) in exits if self.marks.fired[g][r]]
 
-    def _event(self, row: EventRow, i: int, e: int) -> Event:
-        automaton = self.world.automata[i]
+    def event(self, r: int, i: int, e: int) -> Event:
+        """Row `r` of the marks as automaton `i` saw it through its exit `e`."""
+        automaton, row = self.world.automata[i], _row(self.marks, r)
         return Event(
             t=float(row.t),
             automaton=automaton.name,
@@ -190,7 +140,10 @@ class Result:
 
     @cached_property
     def impacts(self) -> list[impacts_of.Impact]:
-        """Every impact: of compliant contacts from touch to release, of rigid ones at an instant."""
+        """Every impact: of compliant contacts from touch to release, of rigid ones at an instant.
+
+        Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`.
+        """
         return impacts_of.find(self)
 
     # -- energy --------------------------------------------------------------------------------------------------------
@@ -209,30 +162,26 @@ class Result:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What a user should know about this run: blows that created energy, links that bent too far, laws too."""
-        out = _bent_too_far(self.world, self.q) + impacts_of.beyond_their_laws(self.world, self.marks)
-        if not self.final.y.work:
-            return out
-        channel = 0
-        for automaton in self.world.automata:
-            if automaton.impulsive and len(self.marks.t):
-                gain = np.asarray(self.marks.after.work[channel]) - np.asarray(self.marks.before.work[channel])
-                worst = int(np.argmax(gain))
-                created = gain > 1e-9 * self.energy.in_play
-                if created[worst]:
-                    out.append(
-                        f"a blow of '{automaton.name}' at t = {float(self.marks.t[worst]):.9g} s created "
-                        f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
-                        "with friction, or different restitutions at one instant, can do that; use Stronge or Poisson"
-                    )
-            channel += len(automaton.channels)
-        return out
+        """What a user should know about this run.
+
+        Blows that created energy, links that bent too far, laws beyond their range, a ledger that does not close,
+        rigid contacts inside their surfaces, contacts that pull.
+        """
+        from .cautions import all_of
+
+        return all_of(self)
 
     @cached_property
     def momentum(self) -> MomentumRecord:
         """Linear and angular momentum over the accepted steps; conserved where nothing outside acts."""
         linear, angular = chunked(_momenta, (), (self.world,), (self.q, self.v))
         return MomentumRecord(self.t, linear, angular)
+
+    def converge(self, progress: bool | None = None) -> Convergence:
+        """Repeat the run at a tenth of its tolerance; `print` shows how many digits of each number hold."""
+        from .converge import converge
+
+        return converge(self, progress)
 
     # -- shown and kept ------------------------------------------------------------------------------------------------
 
@@ -290,28 +239,21 @@ def _standing(end: Carry) -> StepRow:
     return jax.tree.map(lambda x: np.asarray(x)[None], row)
 
 
+def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
+    """The end of the run is what its last event left behind, which begins no step."""
+    if not np.any(ended):
+        return found
+    last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
+
+    def choose(column: Any, value: Any) -> Any:
+        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
+        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
+
+    return jax.tree.map(choose, found, last)
+
+
 def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
-
-
-SMALL = 0.1  # of a link's length: deflections beyond it are not small
-
-
-def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
-    """Assumed modes are for deflections that are small relative to the length."""
-    out = []
-    top = world.mechanism.topology
-    for k, flex in enumerate(world.mechanism.numbers.flex):
-        if flex is not None:
-            shape, place = np.asarray(flex.nodes.shape), np.asarray(flex.nodes.place)
-            bent = np.linalg.norm(np.einsum("tj,gjd->tgd", q[:, list(top.mode_index(k))], shape), axis=2)
-            largest, length = float(np.max(bent)), float(np.max(place[:, 0]))
-            if largest > SMALL * length:
-                out.append(
-                    f"link '{top.names[k]}' bends by up to {largest:.3g} m, {100 * largest / length:.0f} % of its "
-                    "length; assumed modes hold for small deflections (below 10 %); make it stiffer, or split it"
-                )
-    return out
 
 
 def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:

@@ -232,7 +232,7 @@ def _compliant(scene: Scene, contact: Contact, own: Own) -> Any:
 
 
 def _rigid(scene: Scene, automaton: RigidContacts, own: Own) -> list[Any]:
-    forces, _ = scene.reactions(automaton, own)
+    forces, _, _ = scene.reactions(automaton, own)
     lost, n = automaton.fails(own.phase), len(automaton.contacts)
     out = []
     for j, (contact, mode) in enumerate(zip(automaton.contacts, automaton.modes(own.phase), strict=True)):

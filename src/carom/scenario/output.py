@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CaromError, name_in
+from ..result.converge import Convergence
 from ..result.files import FileError, Folder, sentence, uninterrupted, write_text
 from .measures import Measured, measured
 from .model import Scenario
@@ -27,9 +28,15 @@ class Interrupted(CaromError):
 
 
 def write(
-    study: Study, path: Path, *, replace: bool = False, say: Say = lambda words: None, partial: bool = True
+    study: Study,
+    path: Path,
+    *,
+    replace: bool = False,
+    say: Say = lambda words: None,
+    partial: bool = True,
+    holds: Convergence | None = None,
 ) -> dict[str, Any]:
-    """Write everything that the scenario asks for; the summary is returned.
+    """Write everything that the scenario asks for; the summary is returned, with how many digits hold if that is known.
 
     Ctrl-C while pictures are made keeps the numbers, unless not `partial`: then nothing changes.
     """
@@ -40,7 +47,7 @@ def write(
             "writing what was computed; Ctrl-C once more stops at once, and loses it" if partial else ""
         ):
             quantities = measured(study) if study.finished else []
-            found = summary(study, quantities)
+            found = summary(study, quantities, holds)
             _numbers(study, folder.half, found, say)
             whole = True
         _pictures(study, folder.half, quantities, found, say)

@@ -57,12 +57,17 @@ class Study:
 
     @property
     def impacts(self) -> list[Impact]:
-        """Every impact, with times of the whole study."""
+        """Every impact, with times of the whole study; shares of closed contacts in a blow beside what struck."""
         found = [] if self.blow is None else [self.blow]
         for clip in self.clips:
             moved = (dataclasses.replace(i, t_start=i.t_start + clip.t0, t_end=i.t_end + clip.t0) for i in _of(clip))
             found += moved
-        return sorted(found, key=lambda impact: impact.t_start)
+        return sorted(found, key=lambda impact: (impact.t_start, not impact.struck))
+
+    @property
+    def strikes(self) -> list[Impact]:
+        """Impacts as people count them: without the shares of contacts that were closed."""
+        return [impact for impact in self.impacts if impact.struck]
 
     @property
     def finished(self) -> bool:
@@ -188,7 +193,7 @@ def _carried(own: Any) -> tuple[Carried, ...]:
 
 
 def _blow_of(own: Any) -> Blow:
-    """A capture as an impact in no time: its normal is against the relative velocity of the two sites."""
+    """A capture as an instantaneous impact: its normal is against the relative velocity of the two sites."""
     before, after = np.asarray(own.relative_before)[:2], np.asarray(own.relative_after)[:2]
     speed = float(np.hypot(*before))
     normal = -before / speed if speed > 0.0 else np.array([1.0, 0.0])

@@ -11,7 +11,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..contact import RigidContacts
+from ..result.converge import Convergence
 from ..result.impacts import Impact
+from .converge import record
 from .measures import Measured
 from .study import Study
 
@@ -34,13 +37,15 @@ COLUMNS = {
     "restitution": "-",
     "kinetic_energy_before": "J",
     "kinetic_energy_after": "J",
+    "struck": "",  # or was it closed, and took a share of the blow of another?
 }
 
 
-def summary(study: Study, quantities: list[Measured]) -> dict[str, Any]:
+def summary(study: Study, quantities: list[Measured], holds: Convergence | None = None) -> dict[str, Any]:
     """Everything that a program wants to know about a run."""
     from importlib.metadata import version
 
+    digits = {} if holds is None else {row.name: row.digits for row in reversed(holds.rows)}  # quantities come first
     return clean(
         {
             "scenario": study.scenario.name,
@@ -51,12 +56,14 @@ def summary(study: Study, quantities: list[Measured]) -> dict[str, Any]:
             "warnings": [w for result in study.results for w in result.warnings],
             "impacts": [impact_record(i) for i in study.impacts],
             "energy": _energy(study),
+            "penetration": _penetration(study),
             "momentum": _momentum(study),
             "final_state": _final(study),
             "solver": _solver(study),
-            "quantities": {m.name: _quantity(m) for m in quantities},
+            "quantities": {m.name: _quantity(m, digits.get(m.name)) for m in quantities},
             "variants": {name: _variant(other) for name, other in study.others.items()},
         }
+        | ({} if holds is None else {"converge": record(holds)})
     )
 
 
@@ -73,10 +80,7 @@ def clean(value: Any) -> Any:
 
 def impact_record(impact: Impact) -> dict[str, Any]:
     """An impact by the names of its columns."""
-    record = {name: getattr(impact, name) for name in COLUMNS if name != "restitution"}
-    moving = impact.normal_velocity_before != 0.0
-    return record | {
-        "restitution": impact.restitution if moving else math.nan,
+    return {name: getattr(impact, name) for name in COLUMNS} | {
         "kinetic_energy_by_link_before": list(impact.kinetic_energy_by_link_before),
         "kinetic_energy_by_link_after": list(impact.kinetic_energy_by_link_after),
     }
@@ -98,6 +102,15 @@ def _energy(study: Study) -> dict[str, Any]:
         "mean_error_percent": max(ledger.mean_error_percent for ledger in ledgers),
         "works": works,
     }
+
+
+def _penetration(study: Study) -> dict[str, Any]:
+    """How far rigid contacts were ever inside their surfaces; nothing where there are none."""
+    results = [r for r in study.results if any(isinstance(a, RigidContacts) for a in r.world.automata)]
+    if not results:
+        return {}
+    units = {c.pair.length_unit for a in results[0].world.automata if isinstance(a, RigidContacts) for c in a.contacts}
+    return {"largest": max(r.penetration for r in results), "unit": " or ".join(sorted(units))}
 
 
 def _momentum(study: Study) -> dict[str, Any]:
@@ -139,10 +152,9 @@ def _solver(study: Study) -> dict[str, Any]:
     return settings | {name: sum(getattr(s, name) for s in each) for name in names}
 
 
-def _quantity(m: Measured) -> dict[str, Any]:
-    out = {
-        key: value for key, value in dataclasses.asdict(m).items() if key not in ("name",) and value not in (None, "")
-    }
+def _quantity(m: Measured, digits: int | None = None) -> dict[str, Any]:
+    fields = dataclasses.asdict(m) | {"digits": digits}
+    out = {key: value for key, value in fields.items() if key not in ("name",) and value not in (None, "")}
     return out if m.agrees is None else out | {"difference": m.difference, "agrees": m.agrees, "verdict": m.verdict}
 
 

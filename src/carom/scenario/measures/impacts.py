@@ -31,7 +31,7 @@ def _impact_energy(study: Study, p: dict[str, str]) -> float:
 
 
 def _nth(study: Study, number: int) -> Impact:
-    found = study.impacts
+    found = study.strikes
     if not 1 <= number <= len(found):
         raise CaromError(f"impact {number} was asked for; the run has {len(found)}")
     return found[number - 1]
@@ -39,12 +39,12 @@ def _nth(study: Study, number: int) -> Impact:
 
 def _count(study: Study, p: dict[str, str]) -> float:
     contact, end = p.get("contact"), float(p.get("before", "inf"))
-    return float(sum(contact in (None, i.contact) and i.t_start < end for i in study.impacts))
+    return float(sum(contact in (None, i.contact) and i.t_start < end for i in study.strikes))
 
 
 def _regular(study: Study, p: dict[str, str]) -> float:
     """Number of the impact after which the striking velocity hardly changes; nan if it always does."""
-    speeds = np.array([i.normal_velocity_before for i in study.impacts])
+    speeds = np.array([i.normal_velocity_before for i in study.strikes])
     small = np.abs(np.diff(speeds)) < SAME_SPEED * np.abs(speeds[:-1])
     rough = np.flatnonzero(~small)
     first = int(rough[-1]) + 2 if len(rough) else 1
@@ -87,7 +87,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "impact.N.FIELD",
-        "a column of impacts.csv for impact N",
+        "a column of impacts.csv for impact N, counted without rows that are not struck",
         rf"impact\.(?P<number>\d{{1,6}})\.(?P<field>{'|'.join(NUMBERS)})",
         _impact,
     ),

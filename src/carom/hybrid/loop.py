@@ -120,6 +120,7 @@ class Attempt(NamedTuple):
     arrives: Any  # does it end at an instant that was given, or at the horizon?
     late: Any  # by how much it then ends before: zero, up to its derivative
     unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
+    cut: Any  # a shorter step to try before any other, because this one is too long to tell; infinity if not
     depth: tuple[Any, Any]  # how far a rigid contact is inside, and an open one beyond its rounding
 
 
@@ -187,7 +188,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
-    hidden, depth = jnp.asarray(jnp.inf), (jnp.asarray(-jnp.inf),) * 2
+    hidden, depth = (jnp.asarray(jnp.inf),) * 2, (jnp.asarray(-jnp.inf),) * 2
     if world.events:
         norm = jnp.maximum(norm, (_turned(world, c.y, y) / TURN) ** settings.solver.order)
         norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
@@ -198,7 +199,7 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
         depth = jax.lax.stop_gradient(depths(look))
         hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
     norm = jax.lax.stop_gradient(norm)
-    return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, hidden, depth)
+    return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, *hidden, depth)
 
 
 def _next_stop(world: World, settings: Settings, c: Carry) -> tuple[Any, Any]:
@@ -280,12 +281,14 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     closer = good & ~met & bracket & (c.high - a.span < CLOSE * a.span) & (c.high - a.span > width)
     # What may have come and gone inside is looked at first.
     done = landed | clear | closer
-    peek = done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)
+    blind = good & ~c.fresh & jnp.isinf(c.high) & (a.cut < a.span - width) & (a.cut > width)
+    peek = (done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)) | blind
+    look = jnp.where(blind, a.cut, a.unseen)
     accept, hit, closer = done & ~peek, landed & ~peek, closer & ~peek
     aim, hint = _aim(c, a, true, met, low, high, width)
     left = jnp.where(closer, a.span, 0.0)
     over = accept & ~closer
-    aim = jnp.where(over | ~good, jnp.inf, jnp.where(peek, a.unseen, aim - left))
+    aim = jnp.where(over | ~good, jnp.inf, jnp.where(peek, look, aim - left))
     low = jnp.where(accept | peek, 0.0, low)
     high = jnp.where(over | peek, jnp.inf, high - left)
     return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint - left)

@@ -56,23 +56,24 @@ def watched(world: World, t: Any, y: State, phases: Any, memory: Any, speeds: An
 
 def unseen(
     world: World, c: Any, t: Any, y: State, rate: State, span: Any, start: Ends, end: Asked, look: list[Watch | None]
-) -> Any:
+) -> tuple[Any, Any]:
     """Length of a shorter step that has to be tried because something may have been met; infinity if nothing was.
 
+    Also the same for what the step is too long to tell about: that comes before anything that was met at its end.
     `c` has the beginning of the step: t, y, rate, phases, memory, armed.
     """
     armed = [on if kind else jnp.asarray(True) for on, kind in zip(c.armed, end.edge, strict=True)]
     hidden = hidden_peak(armed, start, end, look, span)
     seen = [i for i, w in enumerate(look) if w is not None]
     if not seen:
-        return hidden
+        return hidden, jnp.full_like(span, jnp.inf)
     near = [armed[i] & ~_far(start.value[i], end.ends.value[i], look[i], span) for i in seen]
     inside = jax.lax.cond(
         any_of(near),
         lambda: _inside(world, c, t, y, rate, span, start, end, look, near),
-        lambda: jnp.full_like(span, jnp.inf),
+        lambda: (jnp.full_like(span, jnp.inf),) * 2,
     )
-    return jnp.minimum(hidden, inside)
+    return jnp.minimum(hidden, inside[0]), inside[1]
 
 
 def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
@@ -111,8 +112,8 @@ def _inside(
     end: Asked,
     look: list[Watch | None],
     near: list[Any],
-) -> Any:
-    """The first length at which something may have been met."""
+) -> tuple[Any, Any]:
+    """The first length at which something may have been met, and the one to which a step that is too long is cut."""
     seen = [i for i, w in enumerate(look) if w is not None]
 
     def at(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -128,18 +129,23 @@ def _inside(
 
     looks = jax.vmap(at)(jnp.asarray(NODES))
     where: Any = jnp.full_like(span, jnp.inf)
+    cut = where
     for j, i in enumerate(seen):
         w = look[i]
         assert w is not None
         value = _joined(start.value[i], looks[0][j], end.ends.value[i])
         slope = _joined(start.rate[i], looks[1][j], end.ends.rate[i]) * span
-        found = _first_doubt(value, slope, w.sweep * span, end.rounding[i])
+        # Between two instants: what the coordinates sweep, and what the surface swings by itself.
+        swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
+        found = _first_doubt(value, slope, PART * w.sweep * span + 2.0 * swung, end.rounding[i])
         # What turns round or swings between two of the instants is first cut to what they can tell.
         coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
         safe = _safe(value, w, span)
-        found = jnp.where(coarse & (safe < ENOUGH), safe, found)
+        coarse = coarse & (safe < ENOUGH)
+        found = jnp.where(coarse, safe, found)
         where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
-    return where
+        cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
+    return where, cut
 
 
 def _joined(first: Any, inner: Any, last: Any) -> Any:
@@ -164,7 +170,7 @@ def _first_doubt(value: Any, slope: Any, sweep: Any, rounding: Any) -> Any:
     whole = _hermite(value[0], slope[0], value[-1], slope[-1], inner)
     error = SAFETY * jnp.max(jnp.abs(value[1:-1] - whole))
     x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, rounding)
-    x = jnp.where(value[:-1] + value[1:] + sweep * PART < 0.0, 1.0, x)
+    x = jnp.where(value[:-1] + value[1:] + sweep < 0.0, 1.0, x)
     begin = jnp.asarray((0.0, *NODES))
     doubts = jnp.where(x < 1.0, begin + PART * x, 1.0)
     met = jnp.where((value[1:-1] > rounding) & (slope[1:-1] > 0.0), inner, 1.0)  # at one of the instants

@@ -115,7 +115,7 @@ class Scenario(Part):
     source: Text = says("where it comes from", "")
     gravity: Number | Numbers = says("g [m/s^2] downwards, or a vector", 9.81)
     pause_in_impact: bool = says("neglect control and weight while a compliant impact lasts", False)
-    settle_speed: Number = says("a rigid rebound slower than this becomes maintained contact [m/s] > 0", 1e-6)
+    settle_speed: Number = says("a rigid rebound slower than this becomes maintained contact [m/s] >= 0", 0.0)
     friction_rule: Literal["path", "end velocity"] = says(
         "of rigid blows: followed, or by the velocities after", "path"
     )

@@ -182,7 +182,7 @@ def test_a_plank_falls_flat_and_stays():
     glides = np.array([0.4, -0.4])
     np.testing.assert_allclose(out.v, np.stack([glides, np.zeros(2), np.zeros(2)], axis=1), atol=1e-12)
     np.testing.assert_allclose(out.q, np.stack([glides, np.zeros(2), np.zeros(2)], axis=1), atol=1e-12)
-    np.testing.assert_allclose(np.asarray(out.memory[0]), SPEED / 2, rtol=1e-7)
+    np.testing.assert_allclose(np.asarray(out.memory[0])[:2], SPEED / 2, rtol=1e-7)  # the last impulses
     assert np.all(np.asarray(out.events) == 1) and np.all(np.asarray(out.phases[0]) == 3)
 
 

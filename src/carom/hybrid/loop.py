@@ -29,7 +29,6 @@ EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
-CLOSE = 1e-3  # of a step: nearer to an event it is accepted up to there
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
@@ -277,21 +276,17 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     # An event counts at the end of a step that begins where nothing had happened: one width before, nothing has.
     landed = met & (c.fresh | just_now(a.asked, true, width) | (a.span - c.low <= width))
     clear = good & ~met & ~bracket
-    # Close to an event the step up to here counts: a short one is rounded less.
-    closer = good & ~met & bracket & (c.high - a.span < CLOSE * a.span) & (c.high - a.span > width)
     # What may have come and gone inside is looked at first.
-    done = landed | clear | closer
+    done = landed | clear
     blind = good & ~c.fresh & jnp.isinf(c.high) & (a.cut < a.span - width) & (a.cut > width)
     peek = (done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)) | blind
     look = jnp.where(blind, a.cut, a.unseen)
-    accept, hit, closer = done & ~peek, landed & ~peek, closer & ~peek
+    accept, hit = done & ~peek, landed & ~peek
     aim, hint = _aim(c, a, true, met, low, high, width)
-    left = jnp.where(closer, a.span, 0.0)
-    over = accept & ~closer
-    aim = jnp.where(over | ~good, jnp.inf, jnp.where(peek, look, aim - left))
+    aim = jnp.where(accept | ~good, jnp.inf, jnp.where(peek, look, aim))
     low = jnp.where(accept | peek, 0.0, low)
-    high = jnp.where(over | peek, jnp.inf, high - left)
-    return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint - left)
+    high = jnp.where(accept | peek, jnp.inf, high)
+    return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint)
 
 
 def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> tuple[Any, Any]:

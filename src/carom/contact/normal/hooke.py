@@ -37,10 +37,13 @@ class Hooke(AbstractSlackening):
         errors.number("Hooke", "stiffness", self.stiffness, above=0.0)
         errors.number("Hooke", "damping", self.damping, least=0.0)
 
+    def _lead(self, d: Any, rate: Any) -> Any:
+        """The indentation [m] that the spring alone would need for the same force."""
+        return d + self.damping / self.stiffness * rate
+
     def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
-        return self.stiffness * d + self.damping * rate
+        return self.stiffness * self._lead(d, rate)  # of the sign of the guard, to the last bit
 
     def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
-        # In metres. Without damping the force ends with the contact: one event, the release.
-        damped = jnp.asarray(self.damping) > 0.0
-        return jnp.where(damped, d + self.damping / self.stiffness * rate, 1.0)
+        # Without damping the force ends with the contact: one event, the release.
+        return jnp.where(jnp.asarray(self.damping) > 0.0, self._lead(d, rate), 1.0)

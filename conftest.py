@@ -12,30 +12,35 @@ import pytest
 
 MOST = 8e9  # [byte] of one worker
 
-# Tests of whole runs use carom as its users do: nothing checks shapes, and compiled programs are shared on disk.
+# Tests of whole runs use carom as its users do: nothing checks shapes. All others check those of everything they trace.
 WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")
+# Tests with processes of their own share compiled programs on disk. In one process that would not pay: any change of
+# carom's source makes all of them again, where JAX's cache finds what is still the same.
+SHARED = ("cli", "browser")
 
 
-def whole(path: Path) -> bool:
-    """Is this a test of whole runs? All others check the shapes of what they trace, so they must trace everything."""
-    return path.relative_to(Path(__file__).parent).parts[:2] in {("tests", name) for name in WHOLE}
+def among(folders: tuple[str, ...], path: Path) -> bool:
+    return path.relative_to(Path(__file__).parent).parts[:2] in {("tests", name) for name in folders}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that take long come first; short ones fill the time that is left at the end of a parallel run."""
-    items.sort(key=lambda item: (not whole(item.path), item.path.suffix != ".md", "properties" not in item.path.parts))
+    items.sort(
+        key=lambda item: (not among(WHOLE, item.path), item.path.suffix != ".md", "properties" not in item.path.parts)
+    )
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Choose how this test runs carom, before any of its fixtures is built."""
+    whole = among(WHOLE, item.path)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("CAROM_PROGRAMS", "on" if whole(item.path) else "off")
-        if whole(item.path):
+        patched.setenv("CAROM_PROGRAMS", "on" if among(SHARED, item.path) else "off")
+        if whole:
             patched.setattr(jaxtyping.config, "jaxtyping_disable", True)
         elif UNCHECKED:  # what was traced without the checker must not serve a test that relies on it
             forget()
-        UNCHECKED[:] = [True] * whole(item.path)
+        UNCHECKED[:] = [True] * whole
         return (yield)
 
 

@@ -88,7 +88,7 @@ class Contact(AbstractAutomaton):
 
     @property
     def exits(self) -> tuple[str, ...]:
-        own = ("slip right", "slip left", "stop") if self._dry else ("corner up", "corner down") if self._bent else ()
+        own = ("slip right", "slip left", "stop") if self._dry else ("corner right", "corner left") if self._bent else ()
         return ("touch", *self.normal.exits, "release", *own)
 
     @property
@@ -180,7 +180,7 @@ class Contact(AbstractAutomaton):
             return []
         r = rows_of(self.pair, scene)
         row, zero = r.tangential, jnp.asarray(0.0)
-        return [Row(self.holds(own.phase), row, row, r.tangential_drift, r.touch.sliding, zero)]
+        return [Row(self.holds(own.phase), row, row, *self._dry.held(r.tangential_drift, r.touch.sliding), zero)]
 
     def holds(self, phase: Any) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)

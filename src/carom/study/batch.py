@@ -119,10 +119,9 @@ def batch(
     carry: Carry | Ends
     if jax.default_backend() == "cpu":
         carry = _on_cpu(make, how, parameters, given, settings)
-    elif lanes >= KERNEL_PAYS if one_kernel is None else one_kernel:
-        carry = _one_kernel(make, how, _numbers(settings), parameters, given)
     else:
-        carry = _lockstep(make, how, parameters, given, settings)
+        wanted = lanes >= KERNEL_PAYS if one_kernel is None else one_kernel
+        carry = _on_gpu(make, how, parameters, given, settings, wanted, one_kernel is None)
     out = Batch(
         carry.t,
         _stacked(carry.y.q),
@@ -139,6 +138,17 @@ def batch(
         report = _report(out.failed, codes, lambda lane: _refusal(make, parameters, given, how, lane, codes))
         raise errors.CaromError(report + "; throw=False returns the others")
     return out
+
+
+def _on_gpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings, kernel: bool, either: bool) -> Carry:
+    """In one kernel where that is wanted; several rigid contacts hold arrays that a kernel cannot, and go in lockstep."""
+    if kernel:
+        try:
+            return _one_kernel(make, how, _numbers(settings), parameters, given)
+        except NotImplementedError:
+            if not either:
+                raise
+    return _lockstep(make, how, parameters, given, settings)
 
 
 def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes: np.ndarray) -> str | None:

@@ -17,6 +17,7 @@ from .law import AbstractFriction
 STICKING, RIGHT, LEFT = 0, 1, 2
 MODES = ("sticking", "sliding right", "sliding left")
 SLOW = 1e-9  # [m/s] slower sliding is none
+FADES = 10.0  # [1/s] rate at which sliding within a band of speeds fades
 
 
 class AbstractDry(AbstractFriction):
@@ -40,6 +41,14 @@ class AbstractDry(AbstractFriction):
     def stops_at(self) -> Any:
         """Sliding has stopped when the speed falls to this [m/s]."""
         return 0.0
+
+    def held(self, drift: Any, sliding: Any) -> tuple[Any, Any]:
+        """Of a sticking contact: rate of the sliding to undo, and the sliding that is the integration's error.
+
+        Where sticking begins at a speed, what is left of that speed fades away while the contact holds.
+        """
+        left = jnp.asarray(self.stops_at > 0.0)
+        return drift + jnp.where(left, FADES, 0.0) * sliding, jnp.where(left, 0.0, sliding)
 
     def force(self, normal: Any, sliding: Any) -> Any:
         return -self.coefficient(jnp.abs(sliding)) * normal * jnp.sign(sliding) - self.drag * sliding

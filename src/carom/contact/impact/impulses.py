@@ -43,6 +43,8 @@ def impulses_of(
     n, rubs = len(contacts), rubbing(contacts)
     # What no impulse moves, takes none.
     part = [jnp.asarray(on & (w[i][i] > 0.0)) for i, on in enumerate(part)]
+    if n == 1 and (rule == PATH or not rubs):  # nobody else to reach
+        return _alone(contacts, w, speed, asked, [part[0] & (speed[0] < 0.0)])
     linked = linked_of(w, part, rubs)
     on = reached(linked, part, speed[:n])
     lonely = jnp.sum(linked, axis=1) == 1

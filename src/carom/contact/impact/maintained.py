@@ -42,8 +42,8 @@ def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
     gap = [-r.each[i].touch.indentation for i in range(n)]
     out = [Row(modes[i] != OPEN, r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
     for k, i in enumerate(rubbing(contacts)):
-        row = r.row[n + k]
-        out.append(Row(modes[i] == STICKS, row, row, r.drift[n + k], r.speed[n + k], jnp.asarray(0.0)))
+        row, held = r.row[n + k], friction_at(contacts, k).held(r.drift[n + k], r.speed[n + k])
+        out.append(Row(modes[i] == STICKS, row, row, *held, jnp.asarray(0.0)))
     return out
 
 

@@ -33,7 +33,7 @@ from scipy.integrate import solve_ivp
 
 import carom
 from carom.contact import catalogue
-from carom.hybrid.reaction import STILL
+from carom.contact.friction.dry import FADES as STILL
 from plain_laws import FRICTION, INERTIA, MASS, RADIUS, W_NN, W_TT, Friction, Phase, normal_of, sign
 from timing import machine, table
 

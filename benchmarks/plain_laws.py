@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import carom
-from carom.hybrid.reaction import STILL
+from carom.contact.friction.dry import FADES as STILL
 
 RADIUS, MASS = 0.1, 1.0  # of the disk that strikes
 INERTIA = 0.5 * MASS * RADIUS**2

@@ -88,7 +88,9 @@ class Contact(AbstractAutomaton):
 
     @property
     def exits(self) -> tuple[str, ...]:
-        own = ("slip right", "slip left", "stop") if self._dry else ("corner right", "corner left") if self._bent else ()
+        own = (
+            ("slip right", "slip left", "stop") if self._dry else ("corner right", "corner left") if self._bent else ()
+        )
         return ("touch", *self.normal.exits, "release", *own)
 
     @property
@@ -284,7 +286,7 @@ class Contact(AbstractAutomaton):
         slips = [unless(~sticks, level(-way * held - most - 2.0 * noise)) for way in (1.0, -1.0)]
         # Within a band of speeds (Karnopp) sliding has stopped; without one, when it comes to zero.
         deep = jnp.where(dry.stops_at > 0.0, jnp.inf, 2.0 * own.memory[-2])
-        return (*slips, unless(sticks, turning(dry.stops_at - sense(mode) * k.sliding, deep)))
+        return (*slips, unless(sticks, turning(dry.stops(own.memory[-2]) - sense(mode) * k.sliding, deep)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         k, old = self.touching(scene), self._lawful(own.memory)
@@ -311,8 +313,15 @@ class Contact(AbstractAutomaton):
         # The exit that fired decides: what it saw is less than what a decision can tell.
         mode = jnp.where(touch, mode, jnp.where(right, RIGHT, jnp.where(left, LEFT, mode)))
         ours = touch | right | left | stop
-        kept = tuple(jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
-        return jnp.where(ours, mode, self._mode(own.phase)), kept
+        slow, weak = (jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
+        return jnp.where(ours, mode, self._mode(own.phase)), (self._within_band(scene, ours, mode, slow), weak)
+
+    def _within_band(self, scene: Scene, ours: Any, mode: Any, slow: Any) -> Any:
+        """Negative where it slides within the band of speeds in which it could not stick."""
+        assert self._dry is not None
+        band = self._dry.stops_at
+        speed = jax.lax.stop_gradient(jnp.abs(self.touching(scene).sliding))
+        return jnp.where(ours & (mode != STICKING) & (speed <= band) & (band > 0.0), -1.0, slow)
 
     def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
         """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
@@ -340,5 +349,5 @@ class Contact(AbstractAutomaton):
         speed = jnp.abs(k.sliding)
         noise = ROUNDING * sum(jnp.abs(x * v) for x, v in zip(r.tangential, scene.v, strict=True)) + 1e-300
         still = stopped | (speed <= noise)
-        slow = jnp.where(still, jnp.maximum(speed, noise), noise)
-        return jnp.where(still, driven, mode_of(k.sliding)), jax.lax.stop_gradient((slow, least))
+        slow, mode = jnp.where(still, jnp.maximum(speed, noise), noise), jnp.where(still, driven, mode_of(k.sliding))
+        return mode, jax.lax.stop_gradient((slow, least))

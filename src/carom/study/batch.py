@@ -141,7 +141,7 @@ def batch(
 
 
 def _on_gpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings, kernel: bool, either: bool) -> Carry:
-    """In one kernel where that is wanted; several rigid contacts hold arrays that a kernel cannot, and go in lockstep."""
+    """In one kernel where that is wanted; several rigid contacts need arrays that it cannot hold: in lockstep."""
     if kernel:
         try:
             return _one_kernel(make, how, _numbers(settings), parameters, given)

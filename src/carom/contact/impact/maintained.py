@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ...hybrid.condition import ROUNDING, Condition, level, rising, turning, unless
+from ...hybrid.condition import ROUNDING, Condition, level, rising, unless
 from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
@@ -119,8 +119,9 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         for side, way in enumerate((1.0, -1.0)):
             driven = sticks & (held.sense[k] * way > 0.0)
             slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared)))
-        deep = jnp.where(friction.stops_at > 0.0, jnp.inf, 2.0 * memory.sliding[k])
-        slips[2].append(unless(~slides, turning(friction.stops_at - sense_of(modes[i]) * sliding, deep)))
+        left = friction.stops(memory.sliding[k]) - sense_of(modes[i]) * sliding
+        # A foot may be called sliding although nothing moves: rounding of its acceleration stops nothing.
+        slips[2].append(unless(~slides, rising(left, slow=2.0 * jax.lax.stop_gradient(held.noise[n + k]))))
         slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 

@@ -269,8 +269,17 @@ class RigidContacts(AbstractAutomaton):
         kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory[: n + m], strict=True))
         last = zip(modes, impulses, memory_of(contacts, own.memory).strikes, strict=False)
         times = [jnp.where(struck & (mode == OPEN) & (p > 0.0), scene.t, old) for mode, p, old in last]
-        memory = (*kept, *jax.lax.stop_gradient(least), *times)
+        memory = (*kept, *jax.lax.stop_gradient(self._within_bands(phase, speed, list(least))), *times)
         return Landing(phase, memory, own.states, velocity, driven(contacts, scene, impulses))
+
+    def _within_bands(self, phase: Any, speed: list[Any], least: list[Any]) -> tuple[Any, ...]:
+        """Speeds that counted as none; negative for a contact that slides within its band as it could not stick."""
+        n, modes = len(self.contacts), self.modes(phase)
+        for k, i in enumerate(rubbing(self.contacts)):
+            band = friction_at(self.contacts, k).stops_at
+            slides = (modes[i] != OPEN) & (modes[i] != STICKS) & (jnp.abs(speed[n + k]) <= band) & (band > 0.0)
+            least[n + k] = jnp.where(slides, -1.0, least[n + k])
+        return tuple(least)
 
     def _slow(self, r: System, free: Any, noise: Noise) -> list[Any]:
         """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed."""

@@ -17,7 +17,7 @@ import numpy as np
 from .. import errors
 from . import outcome
 from .automaton import Own
-from .flow import brought_back, derivative
+from .flow import any_holding, brought_back, derivative
 from .jump import serve
 from .locate import Asked, Ends, ahead, any_of, arming, ask, holding, just_now, together, turned, width_of
 from .scene import State
@@ -30,6 +30,7 @@ ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhe
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
+HELD = 0.25  # [s] longest step while a contact is held
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
@@ -176,6 +177,8 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     left = jnp.maximum(stop - c.t, 0.0)
     # Within a bracket all lengths are below one that was good.
     wanted = jnp.minimum(jnp.where(jnp.isfinite(c.high), c.aim, jnp.minimum(c.h, c.aim)), left)
+    if world.row_count:  # what is held is put back where steps end: often enough that rounding does not creep
+        wanted = jnp.where(any_holding(world, c.phases), jnp.minimum(wanted, HELD), wanted)
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 

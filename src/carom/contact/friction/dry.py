@@ -17,7 +17,7 @@ from .law import AbstractFriction
 STICKING, RIGHT, LEFT = 0, 1, 2
 MODES = ("sticking", "sliding right", "sliding left")
 SLOW = 1e-9  # [m/s] slower sliding is none
-FADES = 10.0  # [1/s] rate at which what is left of sliding fades in a contact that sticks
+FADES = 10.0  # [1/s] rate at which sliding within a band of speeds fades
 
 
 class AbstractDry(AbstractFriction):
@@ -45,10 +45,10 @@ class AbstractDry(AbstractFriction):
     def held(self, drift: Any, sliding: Any) -> tuple[Any, Any]:
         """Of a sticking contact: rate of the sliding to undo, and the sliding that is the integration's error.
 
-        What rounding moves within a step fades, so that nothing creeps; so does what is left of the speed where sticking
-        begins within a band of speeds.
+        Where sticking begins at a speed, what is left of that speed fades away while the contact holds.
         """
-        return drift + FADES * sliding, jnp.where(self.stops_at > 0.0, 0.0, sliding)
+        left = jnp.asarray(self.stops_at > 0.0)
+        return drift + jnp.where(left, FADES, 0.0) * sliding, jnp.where(left, 0.0, sliding)
 
     def stops(self, least: Any) -> Any:
         """Speed [m/s] at which sliding stops; zero once it could not stick within its band (then `least` < 0)."""

@@ -255,6 +255,9 @@ def world_of(data):
     whole = mechanism.Mechanism([link(data, k, free) for k in range(data.draw(st.integers(1, 2)))], base=base)
     contacts = [contact(data, whole, k) for k in range(data.draw(st.integers(0, 2)))]
     rigid = [c for c in contacts if isinstance(c, carom.RigidContact)]
+    # Contacts that share blows need one law, and one that says what several do; others are refused.
+    alike = {type(c.law) for c in rigid}
+    rigid = rigid if len(alike) == 1 and all(c.law.several for c in rigid) else rigid[:1]
     soft = [c for c in contacts if not isinstance(c, carom.RigidContact)]
     spring = carom.Spring(
         whole.site("site0"), data.draw(place), data.draw(positive), data.draw(positive), name="spring"

@@ -12,7 +12,7 @@ from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
-from .several import Solution, solve
+from .several import Decided, Solution, solve
 from .system import Noise, any_of, friction_at, noise_of, problem_of, rubbing, system_of
 
 
@@ -133,6 +133,11 @@ def released(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[
     through = [motion.solve(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
     rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
+    if n == 1 and not rubbing(contacts):  # one contact without friction pushes, or leaves
+        pushes = resting[0] & (rise[0] < 0.0)
+        push = jnp.where(pushes, -rise[0] / w[0][0], 0.0)
+        alone = Solution([push], [], [jnp.where(pushes, 0.0, rise[0])], Decided([pushes], []), jnp.asarray(True))
+        return alone, noise_of(contacts, scene, r, motion.free)
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
     solution = solve(problem)
     lost = ~solution.found

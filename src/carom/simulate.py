@@ -16,11 +16,12 @@ import numpy as np
 
 from . import errors
 from .hybrid import outcome
-from .hybrid.locate import conditions_of
+from .hybrid.condition import condition_of
+from .hybrid.flow import scene_with_motion
 from .hybrid.loop import Carry, Settings, settings_of
 from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, start
 from .hybrid.scene import Scene, merge, split
-from .hybrid.world import World, scene_of
+from .hybrid.world import World, owns
 from .progress import Progress
 from .result import files
 from .result.cautions import at_once
@@ -132,14 +133,19 @@ def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     if any(float(depth) > -NEAR for depths in overlaps for depth, _ in depths.values()):
         _refuse_start(world, q, v)
-    for (i, e), g in zip(world.events, guards, strict=True):
-        if not np.isfinite(np.asarray(g)):
-            automaton = world.automata[i]
-            raise errors.CaromError(
-                f"guard '{automaton.exits[e]}' of '{automaton.name}' is {float(g)} at the start; it must be a finite "
-                "number; check the parameters and the initial state"
-            )
+    _refuse_guards(world, guards)
     return carry
+
+
+def _refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
+    """Name the guard that is not a number where a run cannot even begin."""
+    for automaton, values in zip(world.automata, guards, strict=True):
+        for name, value in zip(automaton.exits, values, strict=False):
+            if not np.isfinite(np.asarray(value)):
+                raise errors.CaromError(
+                    f"guard '{name}' of '{automaton.name}' is {float(value)} at the start; it must be a finite "
+                    "number; check the parameters and the initial state"
+                )
 
 
 def check_start(world: World, q: Any, v: Any) -> None:
@@ -166,12 +172,15 @@ def _refuse_start(world: World, q: Any, v: Any) -> None:
             raise errors.CaromError(f"contact '{automaton.name}' is closed at the start: {reason}")
 
 
-def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry, Any, tuple[Any, ...]]:
-    """The carry at the start, overlaps of the contacts by automaton, and values of the guards."""
+def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
+    """The carry at the start, overlaps of the contacts, and values of the guards that ask for no reaction."""
     c = start(world, q, v, h, ledger)
-    scene = scene_of(world, c.t, c.y, c.phases)
-    values = tuple(jnp.asarray(k.value, dtype=float) for k in conditions_of(world, c.t, c.y, c.phases, c.memory))
-    return c, [a.overlaps(scene) for a in world.automata], values
+    scene = scene_with_motion(world, c.t, c.y, c.phases, c.memory)
+    guards = [
+        tuple(jnp.asarray(condition_of(k).value, dtype=float) for k in a.guard(scene, own)) if not a.row_count else ()
+        for a, own in zip(world.automata, owns(c.y, c.phases, c.memory), strict=True)
+    ]
+    return c, [a.overlaps(scene) for a in world.automata], guards
 
 
 def _drive(

@@ -12,6 +12,7 @@ import carom
 from carom.contact.impact.course import Blows, impulses_along
 from carom.contact.impact.impulses import END, PATH, blow_of, impulses_of
 from carom.contact.impact.path import Weights, path
+from carom.contact.impact.system import system_of
 from carom.hybrid.flow import scene_with_motion
 from carom.hybrid.run import compiler_options
 from carom.hybrid.scene import State
@@ -135,7 +136,9 @@ def stick_and_ball(with_ball: bool) -> Any:
         memory = tuple(tuple(jnp.asarray(0.0) for _ in a.memory) for a in world.automata)
         scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
-        impulses, velocity, found = blow_of(contacts.contacts, scene, [jnp.asarray(True)] * n, asked)
+        impulses, velocity, found = blow_of(
+            contacts.contacts, scene, system_of(contacts.contacts, scene), [jnp.asarray(True)] * n, asked
+        )
         return jnp.stack(velocity), jnp.stack(impulses), found
 
     angle = -1.0

@@ -33,6 +33,8 @@ class Structure:
     walled: bool  # does the last of them also meet a wall?
     stops: bool
     held: bool  # by a controller
+    shaken: bool = False  # does the floor move?
+    clipped: bool = False  # has the controller limits that it reaches?
 
     @property
     def rigid(self):
@@ -41,7 +43,8 @@ class Structure:
     @property
     def words(self):
         base = "free" if self.free else "fixed"
-        more = [w for w, on in (("wall", self.walled), ("stops", self.stops), ("control", self.held)) if on]
+        flags = {"wall": self.walled, "stops": self.stops, "control": self.held, "limits": self.clipped}
+        more = [w for w, on in {**flags, "shaken": self.shaken}.items() if on]
         return f"{len(self.parents)} {base}, {self.law} {self.rubs} x{len(self.touching)} {' '.join(more)}"
 
 
@@ -96,6 +99,8 @@ def maker(s):
 
 def _contacts(s, m, p):
     floor = carom.Plane(point=(p["x"], p["y"]), normal=(0.0 * p["x"], 1.0 + 0.0 * p["x"]))
+    if s.shaken:
+        floor = carom.Moving(floor, amplitude=(0.03, 0.02), frequency=p["shakes"])
     wall = carom.Plane(point=(p["x"] + p["side"] * p["wall"], p["y"]), normal=(-p["side"], 0.0 * p["x"]))
     met = [(f"l{k}.tip", floor, f"floor {k}") for k in s.touching]
     if s.walled:
@@ -120,7 +125,8 @@ def _control(s, m, p):
         return ()
     gain = 5.0 * G * jnp.sum(p["mass"]) * jnp.sum(p["length"]) * jnp.ones(len(s.parents))
     gain = gain if not s.free else gain * jnp.asarray([0.0] + [1.0] * (len(s.parents) - 1))
-    return carom.PostureControl(m, p["target"][None, :], kp=gain, kd=0.1 * gain, relative=True)
+    limit = 0.2 * gain if s.clipped else None
+    return carom.PostureControl(m, p["target"][None, :], kp=gain, kd=0.1 * gain, relative=True, limit=limit)
 
 
 def tips(s, p, q):
@@ -151,6 +157,7 @@ def lanes(s, count):
         "wall": rng.uniform(0.3, 1.0, many),
         "stop": rng.uniform(1.0, 2.5, many),
         "e": rng.uniform(0.0, 0.9, many),
+        "shakes": np.full(many, 3.0),
     }
     angles, rates = rng.uniform(-np.pi, np.pi, (many, links)), rng.uniform(-2.0, 2.0, (many, links))
     base = np.stack([np.zeros(many), rng.uniform(0.3, 1.2, many)], axis=1)

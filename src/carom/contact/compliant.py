@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, level, rising, turning, unless
+from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of, level, rising, turning, unless
 from ..hybrid.reaction import Row, dot
 from ..hybrid.scene import Load, Scene
 from ..mechanism import Mechanism
@@ -228,21 +228,10 @@ class Contact(AbstractAutomaton):
         states = (jnp.zeros_like(k.indentation),) * len(self.states)
         return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
 
-    def settle(self, scene: Scene, own: Own) -> Own:
-        return self._again(scene, own, jnp.asarray(True))
-
-    def jolted(self, scene: Scene, own: Own) -> Own:
+    @property
+    def looks_again(self) -> bool:
         """Another automaton's blow may have set sliding what stuck, or turned what slid."""
-        return self._again(scene, own, jnp.asarray(False))
-
-    def _again(self, scene: Scene, own: Own, stopped: Any) -> Own:
-        if self._dry is None:
-            return own
-        law = self._law(own.phase)
-        stuck = stopped & (self._mode(own.phase) == STICKING)
-        mode, least = self._mode_after(scene, own, law, self._lawful(own.memory), stuck)
-        phase = jnp.where(own.phase == OPEN, OPEN, self._phase(law, mode))
-        return own._replace(phase=phase, memory=(*own.memory[:-2], *least))
+        return self._dry is not None
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         k = self.touching(scene)
@@ -303,11 +292,13 @@ class Contact(AbstractAutomaton):
             memory = (*memory, jnp.where(touch, self.friction.piece_at(k.sliding), piece))
         if self._dry is None:
             return Landing(jnp.where(release, OPEN, self._phase(law, 0)), memory, states)
-        mode, least = self._rubbed(scene, own, law, memory, touch, rubbed)
-        return Landing(jnp.where(release, OPEN, self._phase(law, mode)), (*memory, *least), states)
+        again = ~any_of(fired)
+        mode, least = self._rubbed(scene, own, law, memory, touch | again, rubbed)
+        leaves = release | (again & (own.phase == OPEN))
+        return Landing(jnp.where(leaves, OPEN, self._phase(law, mode)), (*memory, *least), states)
 
     def _rubbed(self, scene: Scene, own: Own, law: Any, memory: Any, touch: Any, rubbed: Any) -> tuple[Any, Any]:
-        """Mode of dry friction after an event, with what counted as none."""
+        """Mode of dry friction after an event, with what counted as none; `touch`: its velocities are new."""
         right, left, stop = rubbed
         mode, least = self._mode_after(scene, own, law, memory, (right | left | stop) & ~touch)
         # The exit that fired decides: what it saw is less than what a decision can tell.

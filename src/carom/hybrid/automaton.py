@@ -146,13 +146,11 @@ class AbstractAutomaton(eqx.Module):
     def start(self, scene: Scene) -> Own:
         """Phase, memory and states at the beginning."""
 
-    def settle(self, scene: Scene, own: Own) -> Own:
-        """A second look at the beginning, when the phases of all automata are known."""
-        return own
-
-    def jolted(self, scene: Scene, own: Own) -> Own:
-        """A second look after another automaton's blow changed the velocities: what stuck may slide now."""
-        return own
+    @property
+    def looks_again(self) -> bool:
+        """Is `jump` also called with no exit fired: at the beginning, when the phases of all automata are known, and
+        after a blow of another automaton, when what stuck may slide?"""
+        return False
 
     @abc.abstractmethod
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:

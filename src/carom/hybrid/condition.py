@@ -10,6 +10,7 @@ below. So every level is paired with a direction, and every comparison with the 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -63,6 +64,11 @@ def condition_of(given: Any) -> Condition:
 def unless(absent: Any, given: Condition) -> Condition:
     """The condition, or never where `absent`."""
     return given._replace(value=jnp.where(absent, NEVER, given.value))
+
+
+def any_of(flags: Any) -> Any:
+    """Is one of these flags up?"""
+    return functools.reduce(lambda a, b: a | b, flags, jnp.asarray(False))
 
 
 class Watch(NamedTuple):

@@ -106,7 +106,10 @@ def _held(world: World, t: Any, y: State, phases: Any, memory: Any, motion: Moti
 
 
 def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Scene:
-    """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase."""
+    """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase.
+
+    `scene.still()` is the same scene for decisions, which have no derivatives.
+    """
     scene = scene_of(world, t, y, phases)
     scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
@@ -133,6 +136,7 @@ def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) 
         return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
 
     scene.reactions = reactions
+    scene.still = lambda: scene_with_motion(world, *jax.lax.stop_gradient((t, y, phases, memory)))
     return scene
 
 

@@ -8,33 +8,39 @@ import jax
 import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
-from .automaton import AbstractAutomaton, Own
+from .automaton import Own
+from .condition import any_of
 from .flow import scene_with_motion
 from .scene import State, merge
 from .world import World
 
 
-def serve(world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple[Any, ...]) -> tuple[State, Any, Any]:
-    """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left."""
+def serve(
+    world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
+) -> tuple[State, Any, Any]:
+    """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left.
+
+    `first`: nothing fired; it is the beginning, and all that look again do.
+    """
     done, channel = 0, 0
     for i, automaton in enumerate(world.automata):
         mine = fired[done : done + len(automaton.exits)]
         if mine:
-            y, phases, memory = _serve_one(world, i, channel, t, y, phases, memory, mine)
+            y, phases, memory = _serve_one(world, i, channel, t, y, phases, memory, mine, first)
         if mine and automaton.impulsive:
-            phases, memory = _jolt(world, i, t, y, phases, memory, jnp.any(jnp.stack(mine)))
+            phases, memory = _jolt(world, i, t, y, phases, memory, any_of(mine))
         done += len(automaton.exits)
         channel += len(automaton.channels)
     return y, phases, memory
 
 
 def _serve_one(
-    world: World, i: int, channel: int, t: Any, y: State, phases: Any, memory: Any, mine: Any
+    world: World, i: int, channel: int, t: Any, y: State, phases: Any, memory: Any, mine: Any, first: Any
 ) -> tuple[State, Any, Any]:
     automaton = world.automata[i]
     old = Own(phases[i], memory[i], y.extra[i])
     new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, mine)
-    hit = jnp.any(jnp.stack(mine))
+    hit = any_of(mine) | first if automaton.looks_again else any_of(mine)
 
     def keep(a: Any, b: Any) -> Any:
         return jax.tree.map(lambda x, z: jnp.where(hit, x, z), a, b)
@@ -57,9 +63,9 @@ def _serve_one(
 def _jolt(world: World, i: int, t: Any, y: State, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
-        if j != i and type(automaton).jolted is not AbstractAutomaton.jolted:
-            old = Own(phases[j], memory[j], y.extra[j])
-            new = automaton.jolted(scene_with_motion(world, t, y, phases, memory), old)
+        if j != i and automaton.looks_again and not automaton.impulsive:
+            old, none = Own(phases[j], memory[j], y.extra[j]), (jnp.asarray(False),) * len(automaton.exits)
+            new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, none)
             phases = _replace(phases, j, jnp.where(hit, new.phase, old.phase))
             kept = tuple(jnp.where(hit, a, b) for a, b in zip(new.memory, old.memory, strict=True))
             memory = _replace(memory, j, kept)

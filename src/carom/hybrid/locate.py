@@ -7,13 +7,12 @@ try; whether something happened is what the conditions say there. Nothing depend
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from .condition import ULP, Condition, condition_of
+from .condition import ULP, Condition, any_of, condition_of
 from .flow import scene_with_motion
 from .scene import State
 from .world import World, owns
@@ -168,7 +167,3 @@ def ahead(k: Asked, span: Any, high: Any) -> Any:
         coming = span + (behind - v) / jnp.where(r > 0.0, r, 1.0)
         first = jnp.where((v < 0.0) & (r > 0.0) & (coming < high), jnp.minimum(first, coming), first)
     return first
-
-
-def any_of(flags: Any) -> Any:
-    return functools.reduce(lambda a, b: a | b, flags, jnp.asarray(False))

@@ -17,9 +17,10 @@ import numpy as np
 from .. import errors
 from . import outcome
 from .automaton import Own
+from .condition import any_of
 from .flow import any_holding, brought_back, derivative
 from .jump import serve
-from .locate import Asked, Ends, ahead, any_of, arming, ask, holding, just_now, together, turned, width_of
+from .locate import Asked, Ends, ahead, arming, ask, holding, just_now, together, turned, width_of
 from .scene import State
 from .seen import depths, fastest, unseen, watched
 from .solvers import Solver, error_norm, solver_of
@@ -94,6 +95,7 @@ class Carry(NamedTuple):
     hint: Any  # where in between it became true, as the last step of length `high` said
     tries: Any  # attempts since the last accepted step of some length
     fresh: Any  # rate and conditions are not known yet: the next attempt has length zero
+    unsettled: Any  # at the beginning: automata have not looked at each other yet
     last_norm: Any  # of the last attempt that said something about step lengths; above 1 if it was rejected
     first: tuple[Any, Any]  # length of the first full step of the last flight, and of the last impact, or infinity
     begun: Any  # has there been a full step since an impact began or ended?
@@ -157,6 +159,7 @@ def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> C
         hint=never,
         tries=integer,
         fresh=jnp.asarray(True),
+        unsettled=no,
         last_norm=jnp.asarray(1.0),
         first=(never, never),
         begun=jnp.asarray(True),
@@ -314,20 +317,22 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     a = attempt(world, settings, c)
     verdict = settle(c, a)
     running = c.outcome == outcome.RUNNING
-    accept, hit = verdict.accept & running, verdict.hit & running
+    accept, hit = verdict.accept & running, verdict.hit & running & ~c.unsettled
+    fired = tuple(f & hit for f in verdict.fired)
+    verdict = verdict._replace(hit=hit, fired=fired)
     t, y = _exact(a, verdict)
     y = brought_back(world, t, y, c.phases, c.memory, accept)
     moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends)
-    served = jax.lax.cond(hit, _serve, lambda w, m, f: m, world, moved, verdict.fired)
+    served = jax.lax.cond(hit | c.unsettled, _serve, lambda w, m, f: m, world, moved, fired)
     width = width_of(a.t)
-    known = arming(a.asked, width)
+    known = [low & ~c.unsettled for low in arming(a.asked, width)]
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
     landed = jnp.where(hit, jnp.maximum(a.depth[0], 0.0), c.landed)
     served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
     h, norm = _next_step(settings.solver.order, c, a, accept)
-    h, first, begun = _restart(world, c, new, a, accept, verdict._replace(hit=hit), h)
+    h, first, begun = _restart(world, c, new, a, accept, verdict, h)
     events = c.events + hit
     new = new._replace(
         h=jnp.where(running, h, c.h),
@@ -339,14 +344,15 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         last_norm=norm,
         first=first,
         begun=begun,
-        fresh=jnp.where(accept, hit, c.fresh),
+        fresh=jnp.where(accept, hit | c.unsettled, c.fresh),
+        unsettled=c.unsettled & ~accept,
         instant=instant,
         window=_window(c, a.t, hit, events),
         steps=c.steps + running,
         rejected=c.rejected + (running & ~verdict.accept),
         events=events,
     )
-    return new._replace(outcome=_outcome(world, settings, c, new, a, accept, verdict.fired)), a, verdict
+    return new._replace(outcome=_outcome(world, settings, c, new, a, accept, fired)), a, verdict
 
 
 def _window(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
@@ -356,7 +362,7 @@ def _window(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:
-    y, phases, memory = serve(world, c.t, c.y, c.phases, c.memory, fired)
+    y, phases, memory = serve(world, c.t, c.y, c.phases, c.memory, fired, c.unsettled)
     return c._replace(y=y, phases=phases, memory=memory)
 
 

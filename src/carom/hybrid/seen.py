@@ -21,8 +21,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .condition import Watch
-from .locate import Asked, Ends, any_of
+from .condition import Watch, any_of
+from .locate import Asked, Ends
 from .scene import State
 from .world import World, owns, scene_of
 

@@ -16,19 +16,20 @@ from .newton import Newton
 from .path import Weights, path
 from .several import TOLERANCE, vector
 from .stronge import Stronge
-from .system import friction_at, rubbing, system_of
+from .system import System, friction_at, rubbing
 
 PATH, END = "path", "end velocity"  # rules of friction
 
 
 def blow_of(
-    contacts: Contacts, scene: Scene, part: list[Any], asked: list[Any], rule: str = PATH
+    contacts: Contacts, scene: Scene, r: System, part: list[Any], asked: list[Any], rule: str = PATH
 ) -> tuple[list[Any], Any, Any]:
     """Impulses, velocity after them, and whether they were found.
 
-    `part` says which contacts are closed or closing, `asked` the restitution of each: 0 where it is to settle.
+    `r` are the contacts at this instant; `part` says which are closed or closing, `asked` the restitution of each: 0
+    where it is to settle.
     """
-    r, inverse = system_of(contacts, scene), scene.motion(scene.v).solve
+    inverse = scene.motion(scene.v).solve
     through = [inverse(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
     impulses, found = impulses_of(contacts, w, r.speed, part, asked, rule)

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ...hybrid.condition import ROUNDING, Condition, level, rising, unless
+from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Scene
 from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
 from .several import Decided, Solution, solve
-from .system import Noise, any_of, friction_at, noise_of, problem_of, rubbing, system_of
+from .system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
 
 
 class Memory(NamedTuple):
@@ -90,8 +90,8 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     shared = SHARED * sum(jnp.abs(f) for f in forces)
 
     def again() -> tuple[list[Any], list[Any]]:
-        senses = [sense_of(modes[i]) for i in rubs]
-        found, noise = released(contacts, scene, closed, senses)
+        senses, quiet = [sense_of(modes[i]) for i in rubs], scene.still()
+        found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses)
         leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
         return leaves, [s + zero for s in found.decided.sense]
 
@@ -126,10 +126,11 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
 
-def released(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[Any]) -> tuple[Solution, Noise]:
+def released(
+    contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]
+) -> tuple[Solution, Noise]:
     """How contacts at rest go on: the same conditions as at a blow, one derivative higher; and its rounding."""
-    n = len(contacts)
-    r, motion = system_of(contacts, scene), scene.motion(scene.v)
+    n, motion = len(contacts), scene.motion(scene.v)
     through = [motion.solve(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
     rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
@@ -148,9 +149,9 @@ def released(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[
     return solution._replace(found=~lost), noise_of(contacts, scene, r, motion.free)
 
 
-def phase_of(contacts: Contacts, scene: Scene, resting: list[Any], senses: list[Any]) -> Any:
+def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]) -> Any:
     """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
-    solution, noise = released(contacts, scene, resting, senses)
+    solution, noise = released(contacts, scene, r, resting, senses)
     modes = []
     for i, contact in enumerate(contacts):
         floats = solution.after[i] <= noise.rise[i]

@@ -1,4 +1,4 @@
-"""Rigid contacts: impulses that act in no time, and contact that is maintained afterwards, sliding or sticking.
+"""Rigid contacts: impulses that act at an instant, and contact that is maintained afterwards, sliding or sticking.
 
 All rigid contacts of a world are one automaton, because a blow at one sends impulses through every contact that is
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
@@ -25,7 +25,7 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch
+from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of
 from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
@@ -34,7 +34,7 @@ from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of
 from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
-from .system import Noise, System, any_of, friction_at, noise_of, rubbing, slides, system_of
+from .system import Noise, System, friction_at, noise_of, rubbing, slides, system_of
 
 HOP = 16.0  # roundings of the gap: a hop lower than this is none
 MOST_PHASES = 4096
@@ -186,7 +186,7 @@ class RigidContacts(AbstractAutomaton):
         return {c.name: (touch.indentation, _room(scene, c, touch)) for c, touch in touches}
 
     def start(self, scene: Scene) -> Own:
-        """Contacts at the surface that do not move are candidates for rest; `settle` decides."""
+        """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
         modes: list[Any] = []
         for contact in self.contacts:
             touch = contact.pair.touching(scene)
@@ -201,9 +201,9 @@ class RigidContacts(AbstractAutomaton):
     def strikes(self, own: Own) -> dict[str, Any]:
         return dict(zip([c.name for c in self.contacts], memory_of(self.contacts, own.memory).strikes, strict=True))
 
-    def settle(self, scene: Scene, own: Own) -> Own:
-        landing = self._landed(scene, own, [jnp.asarray(False)] * len(self.exits))
-        return Own(landing.phase, landing.memory, own.states)
+    @property
+    def looks_again(self) -> bool:
+        return True
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         size, modes = self.row_count, self.modes(own.phase)
@@ -254,17 +254,18 @@ class RigidContacts(AbstractAutomaton):
             e = jnp.asarray(contact.law.asked, dtype=float)
             closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
             asked.append(jnp.where(closing, e, 0.0))
-        impulses, velocity, found = blow_of(contacts, scene, part, asked, self.friction_rule)
+        impulses, velocity, found = blow_of(contacts, scene, r, part, asked, self.friction_rule)
         impulses = [jnp.where(struck, p, 0.0) for p in impulses]
         velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)
         after.motion = scene.motion
-        speed = system_of(contacts, after).speed
+        later = system_of(contacts, after)
+        speed = later.speed
         resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, speed, noise, slow)
         for k in range(m):  # the exit that fired decides: what it saw is less than what a decision can tell
             slips = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, senses[k]))
             senses[k] = jnp.where(struck, senses[k], slips)
-        phase = phase_of(contacts, after, resting, senses)
+        phase = phase_of(contacts, after, later, resting, senses)
         phase = jnp.where(any_of(paradox) | (struck & ~found), total(contacts), phase)
         kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory[: n + m], strict=True))
         last = zip(modes, impulses, memory_of(contacts, own.memory).strikes, strict=False)

@@ -95,10 +95,3 @@ def problem_of(
     # Stiction holds what rests; what slides has only its sliding friction.
     limit = [jnp.where(fixed[k] != 0.0, mu[k], friction_at(contacts, k).limit) for k in range(len(rubbing(contacts)))]
     return Problem(w, b, mu, limit, offset, part, fixed, rubbing(contacts))
-
-
-def any_of(flags: list[Any]) -> Any:
-    total = jnp.asarray(False)
-    for flag in flags:
-        total = total | flag
-    return total

@@ -217,7 +217,7 @@ class Contact(AbstractAutomaton):
 
     def _noise(self, scene: Scene, k: Touching) -> Any:
         """What rounding does to the indentation."""
-        return ROUNDING * self.pair.size(scene, k)
+        return self.pair.rounding(scene, k)
 
     def start(self, scene: Scene) -> Own:
         k = self.touching(scene)

@@ -30,6 +30,7 @@ EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
+NOWHERE = 1e-9  # of the proposed step: one so short is no progress
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 HELD = 0.25  # [s] longest step while a contact is held
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
@@ -93,7 +94,7 @@ class Carry(NamedTuple):
     low: Any  # no condition holds at the end of a step of this length
     high: Any  # one does at the end of this, or infinity
     hint: Any  # where in between it became true, as the last step of length `high` said
-    tries: Any  # attempts since the last accepted step of some length
+    tries: Any  # attempts since the last event, or accepted step of some length
     fresh: Any  # rate and conditions are not known yet: the next attempt has length zero
     unsettled: Any  # at the beginning: automata have not looked at each other yet
     last_norm: Any  # of the last attempt that said something about step lengths; above 1 if it was rejected
@@ -340,7 +341,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         low=jnp.where(running, verdict.low, c.low),
         high=jnp.where(running, verdict.high, c.high),
         hint=jnp.where(running, verdict.hint, c.hint),
-        tries=jnp.where(accept, 0, c.tries + running),
+        tries=jnp.where(accept & (hit | c.fresh | (a.span > NOWHERE * c.h)), 0, c.tries + running),
         last_norm=norm,
         first=first,
         begun=begun,

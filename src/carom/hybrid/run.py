@@ -68,6 +68,7 @@ def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
     zero = jnp.asarray(0.0)
     y = State(split(world.mechanism, q), split(world.mechanism, v), (), ())
     scene = Scene(world.mechanism, zero, y.q, y.v)
+    scene.length = world.length
     each = [automaton.start(scene) for automaton in world.automata]
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)

@@ -5,6 +5,7 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -45,6 +46,15 @@ class Load:
         return jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
 
 
+def length_of(mechanism: Mechanism) -> Any:
+    """Of the largest link [m], wherever the world stands; 1 m where nothing has a size."""
+    n = mechanism.numbers
+    points = [jnp.sqrt(jnp.sum(x * x, axis=-1)) for x in (n.hang, n.tip, n.com, n.site)]
+    bodies = jnp.sqrt(n.inertia / jnp.where(n.mass > 0.0, n.mass, 1.0))
+    largest = functools.reduce(jnp.maximum, [jnp.max(x, initial=0.0) for x in (*points, bodies)])
+    return jnp.where(largest > 0.0, largest, 1.0)
+
+
 class Scene:
     """Kinematics of one instant, computed once and shared by all automata."""
 
@@ -59,8 +69,18 @@ class Scene:
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
         self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
+        self._length: Any = None
         self._frames: list[Frame] | None = None
         self._bent: Any = None  # of elastic mechanisms: all links at this instant
+
+    @property
+    def length(self) -> Any:
+        """Of the largest link [m]: what rounding of places is measured by at least."""
+        return length_of(self.mechanism) if self._length is None else self._length
+
+    @length.setter
+    def length(self, value: Any) -> None:
+        self._length = value
 
     def angle(self, link: int) -> Any:
         return self.q[self.top.angle_index(link)]

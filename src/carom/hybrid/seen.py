@@ -137,7 +137,9 @@ def _inside(
         slope = _joined(start.rate[i], looks[1][j], end.ends.rate[i]) * span
         # Between two instants: what the coordinates sweep, and what the surface swings by itself.
         swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
-        found = _first_doubt(value, slope, PART * w.sweep * span + 2.0 * swung, end.rounding[i])
+        inner = _at_once(end, i, looks[0][j], looks[1][j])
+        level = _doubted(end, i, start.value[i])
+        found = _first_doubt(value, slope, PART * w.sweep * span + 2.0 * swung, level, inner)
         # What turns round or swings between two of the instants is first cut to what they can tell.
         coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
         safe = _safe(value, w, span)
@@ -146,6 +148,22 @@ def _inside(
         where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
         cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
     return where, cut
+
+
+def _at_once(k: Asked, i: int, value: Any, rate: Any) -> Any:
+    """Is the condition true at an inner instant? An edge would have to be clearly beyond zero."""
+    if k.edge[i]:
+        return (value > k.rounding[i]) & (rate > 0.0)
+    clear = (value > k.rounding[i]) & (rate > jnp.maximum(k.slow[i], 0.0))
+    return clear | ((value > k.deep[i]) & (rate > jnp.maximum(k.floor[i], 0.0)))
+
+
+def _doubted(k: Asked, i: int, first: Any) -> Any:
+    """The value above which an exit may have been met between two instants.
+
+    One that is above zero when the step begins, and was not met there for its rate, is met beyond its depth alone.
+    """
+    return jnp.where(first > k.rounding[i], jnp.maximum(k.deep[i], k.rounding[i]), k.rounding[i])
 
 
 def _joined(first: Any, inner: Any, last: Any) -> Any:
@@ -164,17 +182,19 @@ def _safe(value: Any, w: Watch, span: Any) -> Any:
     return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
 
 
-def _first_doubt(value: Any, slope: Any, sweep: Any, rounding: Any) -> Any:
-    """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step."""
+def _first_doubt(value: Any, slope: Any, sweep: Any, level: Any, met: Any) -> Any:
+    """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step.
+
+    `met` says at which inner instants it is.
+    """
     inner = jnp.asarray(NODES)
     whole = _hermite(value[0], slope[0], value[-1], slope[-1], inner)
     error = SAFETY * jnp.max(jnp.abs(value[1:-1] - whole))
-    x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, rounding)
+    x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, level)
     x = jnp.where(value[:-1] + value[1:] + sweep < 0.0, 1.0, x)
     begin = jnp.asarray((0.0, *NODES))
     doubts = jnp.where(x < 1.0, begin + PART * x, 1.0)
-    met = jnp.where((value[1:-1] > rounding) & (slope[1:-1] > 0.0), inner, 1.0)  # at one of the instants
-    return jnp.minimum(jnp.min(doubts), jnp.min(met))
+    return jnp.minimum(jnp.min(doubts), jnp.min(jnp.where(met, inner, 1.0)))
 
 
 def _hermite(v0: Any, a: Any, v1: Any, b: Any, x: Any) -> Any:
@@ -182,21 +202,22 @@ def _hermite(v0: Any, a: Any, v1: Any, b: Any, x: Any) -> Any:
     return v0 + x * (a + x * (c2 + x * c3))
 
 
-def _part_doubt(v0: Any, a: Any, v1: Any, b: Any, error: Any, rounding: Any) -> Any:
-    """Fraction at which a cubic may reach zero between its ends, at which it does not; 1 if it cannot.
+def _part_doubt(v0: Any, a: Any, v1: Any, b: Any, error: Any, level: Any) -> Any:
+    """Fraction at which a cubic may reach a level between its ends, at which it does not; 1 if it cannot.
 
     The error of an interpolation through values and rates is E 16 x^2 (1-x)^2: of the five coefficients of degree four,
     only the one in the middle feels it.
     """
     b1, b2 = v0 + a / 3.0, v1 - b / 3.0
-    clear = (0.25 * v0 + 0.75 * b1 < rounding) & (0.25 * v1 + 0.75 * b2 < rounding)
-    clear = clear & (0.5 * (b1 + b2) + 16.0 / 6.0 * error < rounding)
+    clear = (0.25 * v0 + 0.75 * b1 < level) & (0.25 * v1 + 0.75 * b2 < level)
+    clear = clear & (0.5 * (b1 + b2) + 16.0 / 6.0 * error < level)
     hump = (a > 0.0) & (b < 0.0)
     tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
-    clear = clear & ~(hump & (tangents > rounding))
+    clear = clear & ~(hump & (tangents > level))
     peak = _peak(v0, a, v1, b)
-    # A peak at an end, or none: the middle. (Rising all the way to an end where it is not met, it is not met before.)
-    monotonic = (a >= 0.0) & (b >= 0.0) & (v1 >= v0) & (error < 0.1 * (v1 - v0))
+    # A peak at an end, or none: the middle. (Rising all the way to an end where it is not met, it is not met before,
+    # unless that end is just its top: there it rises no more.)
+    monotonic = (a >= 0.0) & (b >= 0.0) & (v1 >= v0) & (error < 0.1 * (v1 - v0)) & ((b > 0.0) | (v1 <= level))
     falling = (a <= 0.0) & (b <= 0.0) & (v1 <= v0) & (error < 0.1 * (v0 - v1))
     x = jnp.where((peak > 0.02) & (peak < 0.98), peak, 0.5)
     return jnp.where(clear | monotonic | falling, 1.0, x)
@@ -221,17 +242,20 @@ def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], s
     above -1 % of the larger value at the ends.
     """
     where: Any = jnp.full_like(span, jnp.inf)
-    rows = zip(armed, start.value, start.rate, *end.ends, end.rounding, look, strict=True)
-    for on, v0, r0, v1, r1, rounding, w in rows:
+    rows = zip(armed, start.value, start.rate, *end.ends, look, strict=True)
+    for i, (on, v0, r0, v1, r1, w) in enumerate(rows):
         if w is not None:
             continue
+        level = _doubted(end, i, v0)
         a, b = r0 * span, r1 * span
         x = _peak(v0, a, v1, b)
         peak = _hermite(v0, a, v1, b, x)
-        near = (peak > -0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))) & (x > 0.02) & (x < 0.98)
-        hump = (a > 0.0) & (b < 0.0)
+        lowest = jnp.where(v0 > end.rounding[i], level, 0.0) - 0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
+        near = (peak > lowest) & (x > 0.02) & (x < 0.98)
+        hump = (a > 0.0) & (b <= 0.0)
         tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
-        found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > rounding)))
+        x = jnp.where(hump & (x >= 1.0), 0.5, x)
+        found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > level)))
         where = jnp.where(found, jnp.minimum(where, x * span), where)
     return where
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, walk
 from .automaton import AbstractAutomaton, Own
-from .scene import Scene, State
+from .scene import Scene, State, length_of
 
 HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
 
@@ -53,7 +52,7 @@ class World(eqx.Module):
         self.mechanism = mechanism
         self.automata = (*_listed("contacts", contacts), *_listed("control", control), *_listed("elements", elements))
         self.gravity = gravity_vector(gravity)
-        self.length, self.mass = _length(mechanism), jnp.sum(mechanism.numbers.mass)
+        self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)
         self.pause_in_impact = pause_in_impact
         if self.row_count and not walk.small(mechanism.topology):
             raise errors.CaromError(
@@ -112,17 +111,10 @@ def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) 
     return items
 
 
-def _length(mechanism: Mechanism) -> Any:
-    """Of the largest link [m], wherever the world stands; 1 m where nothing has a size."""
-    n = mechanism.numbers
-    points = [jnp.sqrt(jnp.sum(x * x, axis=-1)) for x in (n.hang, n.tip, n.com, n.site)]
-    bodies = jnp.sqrt(n.inertia / jnp.where(n.mass > 0.0, n.mass, 1.0))
-    largest = functools.reduce(jnp.maximum, [jnp.max(x, initial=0.0) for x in (*points, bodies)])
-    return jnp.where(largest > 0.0, largest, 1.0)
-
-
 def scene_of(world: World, t: Any, y: State, phases: tuple[Any, ...]) -> Scene:
-    return Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
+    scene = Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
+    scene.length = world.length
+    return scene
 
 
 def owns(y: State, phases: tuple[Any, ...], memory: tuple[tuple[Any, ...], ...]) -> list[Own]:

@@ -105,7 +105,7 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     strikes, lifts = [], []
     for i, contact in enumerate(contacts):
         touch = contact.pair.touching(scene)
-        gap, noise = -touch.indentation, jax.lax.stop_gradient(ROUNDING * contact.pair.size(scene, touch))
+        gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
         strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
         strikes.append(unless(modes[i] != OPEN, strike))
         pulls = -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])

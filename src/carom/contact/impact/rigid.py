@@ -190,7 +190,7 @@ class RigidContacts(AbstractAutomaton):
         modes: list[Any] = []
         for contact in self.contacts:
             touch = contact.pair.touching(scene)
-            noise = ROUNDING * contact.pair.size(scene, touch)
+            noise = contact.pair.rounding(scene, touch)
             still = ROUNDING * contact.pair.pace(scene, [jnp.abs(v) for v in scene.v]) + self.settle_speed
             resting = (jnp.abs(touch.indentation) <= 2.0 * noise) & (jnp.abs(touch.rate) <= still)
             modes.append(jnp.where(resting, 1 if contact.friction is None else mode_of(jnp.sign(touch.sliding)), OPEN))
@@ -258,6 +258,7 @@ class RigidContacts(AbstractAutomaton):
         impulses = [jnp.where(struck, p, 0.0) for p in impulses]
         velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
         after = Scene(scene.mechanism, scene.t, scene.q, velocity)
+        after.length = scene.length
         after.motion = scene.motion
         later = system_of(contacts, after)
         speed = later.speed
@@ -329,4 +330,4 @@ class RigidContacts(AbstractAutomaton):
 def _room(scene: Scene, contact: RigidContact, touch: Any) -> Any:
     """How far rounding may put a contact inside: a length is compared with the world's, an angle with a radian."""
     least = 1e-9 if contact.pair.length_unit == "rad" else 0.0
-    return 4.0 * ROUNDING * contact.pair.size(scene, touch) + least
+    return 4.0 * contact.pair.rounding(scene, touch) + least

@@ -60,7 +60,7 @@ class Noise(NamedTuple):
 
 def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noise:
     """`free` are the accelerations without reactions."""
-    place = [ROUNDING * c.pair.size(scene, r.touch) for c, r in zip(contacts, system.each, strict=True)]
+    place = [c.pair.rounding(scene, r.touch) for c, r in zip(contacts, system.each, strict=True)]
     rise = [_sizes(row, free) + jnp.abs(drift) for row, drift in zip(system.row, system.drift, strict=True)]
     # A speed is also off by what it changes within the last bits of time.
     late = 32.0 * ULP * jnp.abs(scene.t)

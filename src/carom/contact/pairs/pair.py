@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 
@@ -61,6 +62,14 @@ class AbstractPair(eqx.Module):
     @abc.abstractmethod
     def size(self, scene: Scene, k: Touching) -> Any:
         """Sum of the sizes of what the indentation is computed from; its rounding is measured by it."""
+
+    def rounding(self, scene: Scene, k: Touching) -> Any:
+        """What rounding does to the indentation: to what it is computed from, and to the steps that led there.
+
+        A point on the axis of a body, at the world's origin, would be exact by its terms alone.
+        """
+        least = 1.0 if self.length_unit == "rad" else scene.length
+        return ROUNDING * jnp.maximum(self.size(scene, k), least)
 
     @abc.abstractmethod
     def pace(self, scene: Scene, speeds: Any) -> Any:

@@ -16,17 +16,17 @@ from .world import World
 
 
 def serve(
-    world: World, t: Any, y: State, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
+    world: World, t: Any, y: State, rate: State, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
 ) -> tuple[State, Any, Any]:
     """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left.
 
-    `first`: nothing fired; it is the beginning, and all that look again do.
+    `rate` is that of the state before. `first`: nothing fired; it is the beginning, and all that look again do.
     """
     done, channel = 0, 0
     for i, automaton in enumerate(world.automata):
         mine = fired[done : done + len(automaton.exits)]
         if mine:
-            y, phases, memory = _serve_one(world, i, channel, t, y, phases, memory, mine, first)
+            y, phases, memory = _serve_one(world, i, channel, t, y, rate, phases, memory, mine, first)
         if mine and automaton.impulsive:
             phases, memory = _jolt(world, i, t, y, phases, memory, any_of(mine))
         done += len(automaton.exits)
@@ -35,11 +35,13 @@ def serve(
 
 
 def _serve_one(
-    world: World, i: int, channel: int, t: Any, y: State, phases: Any, memory: Any, mine: Any, first: Any
+    world: World, i: int, channel: int, t: Any, y: State, rate: State, phases: Any, memory: Any, mine: Any, first: Any
 ) -> tuple[State, Any, Any]:
     automaton = world.automata[i]
     old = Own(phases[i], memory[i], y.extra[i])
-    new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, mine)
+    scene = scene_with_motion(world, t, y, phases, memory)
+    scene.acceleration = rate.v
+    new = automaton.jump(scene, old, mine)
     hit = any_of(mine) | first if automaton.looks_again else any_of(mine)
 
     def keep(a: Any, b: Any) -> Any:

@@ -363,7 +363,7 @@ def _window(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:
-    y, phases, memory = serve(world, c.t, c.y, c.phases, c.memory, fired, c.unsettled)
+    y, phases, memory = serve(world, c.t, c.y, c.rate, c.phases, c.memory, fired, c.unsettled)
     return c._replace(y=y, phases=phases, memory=memory)
 
 

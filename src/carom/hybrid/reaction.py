@@ -38,7 +38,7 @@ class Reactions(NamedTuple):
     forces: list[Any]
     acceleration: Any
     weights: list[list[Any]]  # W, with rows that are not active taken out
-    sizes: list[Any]  # of the terms of each right-hand side, as forces
+    sizes: list[Any]  # of the terms of each row's rate, reactions among them, as forces
 
 
 def dot(a: Any, b: Any) -> Any:
@@ -52,8 +52,10 @@ def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -
     right = [jnp.where(row.active, -(dot(row.across, free) + row.drift), 0.0) for row in rows]
     forces = least(weights, right)
     moved = tuple(a + sum(x * t[j] for x, t in zip(forces, through, strict=True)) for j, a in enumerate(free))
+    pushed = [sum(jnp.abs(x * t[j]) for x, t in zip(forces, through, strict=True)) for j in range(len(moved))]
+    terms = [jnp.abs(a) + p for a, p in zip(free, pushed, strict=True)]  # of the accelerations
     sizes = [
-        (sum(jnp.abs(x * a) for x, a in zip(row.across, free, strict=True)) + jnp.abs(row.drift)) / jnp.abs(w[i])
+        (sum(jnp.abs(x) * a for x, a in zip(row.across, terms, strict=True)) + jnp.abs(row.drift)) / jnp.abs(w[i])
         for i, (row, w) in enumerate(zip(rows, weights, strict=True))
     ]
     return Reactions(forces, moved, weights, sizes)

@@ -24,14 +24,9 @@ from .store import load_or_make
 from .world import World
 
 
-def compiler_options() -> dict[str, str | bool] | None:
-    """Settings of the compiler for long scalar code: on the CPU, no fusion (which would compute shared parts again).
-
-    Nor is every operation wrapped into a fusion of its own, which takes a seventh of the time to compile.
-    """
-    if jax.default_backend() != "cpu":
-        return None
-    return {"xla_disable_hlo_passes": "fusion,fusion-wrapper", "xla_cpu_use_fusion_emitters": False}
+def compiler_options() -> dict[str, str] | None:
+    """Settings of the compiler for long scalar code: on the CPU, no fusion (which would compute shared parts again)."""
+    return {"xla_disable_hlo_passes": "fusion"} if jax.default_backend() == "cpu" else None
 
 
 INSIDE = 1e-10  # of the world's length: a contact that starts deeper starts inside its surface

@@ -66,6 +66,7 @@ class Scene:
         self.top = mechanism.topology
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
+        self.acceleration: Any = None  # of the motion that a jump ends, reactions included
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
         self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps

@@ -248,7 +248,7 @@ class RigidContacts(AbstractAutomaton):
         # Whoever is at the surface takes part, closed or not: a blow at one presses the others.
         near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
         part = [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
-        slow = self._slow(r, free, noise)
+        slow = self._slow(r, (free, scene.acceleration), noise)
         asked = []
         for i, contact in enumerate(contacts):  # nothing rebounds that does not close, or lower than rounding
             e = jnp.asarray(contact.law.asked, dtype=float)
@@ -283,11 +283,15 @@ class RigidContacts(AbstractAutomaton):
             least[n + k] = jnp.where(slides, -1.0, least[n + k])
         return tuple(least)
 
-    def _slow(self, r: System, free: Any, noise: Noise) -> list[Any]:
-        """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed."""
+    def _slow(self, r: System, motions: tuple[Any, Any], noise: Noise) -> list[Any]:
+        """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed.
+
+        What presses is the motion without reactions, or the one before: a ball on a ball that rests on the floor.
+        """
         out = []
         for i in range(len(self.contacts)):
-            pressed = jnp.maximum(-(dot(r.row[i], free) + r.drift[i]), 0.0)
+            toward = [-(dot(r.row[i], motion) + r.drift[i]) for motion in motions]
+            pressed = jnp.maximum(jnp.maximum(*toward), 0.0)
             hop = jnp.sqrt(2.0 * pressed * HOP * noise.place[i] + 1e-300)
             out.append(jax.lax.stop_gradient(jnp.maximum(self.settle_speed, hop)))
         return out

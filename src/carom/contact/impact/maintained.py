@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
-from ...hybrid.reaction import Row, dot
+from ...hybrid.reaction import Row, dot, least, masked
 from ...hybrid.scene import Scene
 from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
@@ -124,6 +124,21 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         slips[2].append(unless(~slides, rising(left, slow=2.0 * jax.lax.stop_gradient(held.noise[n + k]))))
         slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
+
+
+def stopped(r: System, which: list[Any], velocity: Any, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
+
+    Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two
+    feet of a bar would hand a speed that counts as none to each other, at one instant and without end.
+    """
+    rows = r.row[: len(which)]
+    through = [solve(row) for row in rows]
+    weights = masked([[dot(row, t) for t in through] for row in rows], which)
+    steps = least(weights, [jnp.where(on, -u, 0.0) for on, u in zip(which, r.speed, strict=False)])
+    change = [sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j in range(len(velocity))]
+    after = tuple(v + c for v, c in zip(velocity, change, strict=True))
+    return after, [u + dot(row, change) for u, row in zip(r.speed, r.row, strict=True)]
 
 
 def released(

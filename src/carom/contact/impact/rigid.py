@@ -32,7 +32,7 @@ from ...mechanism import Mechanism
 from ..pairs import AbstractPair, JointLimit
 from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
-from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of
+from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of, stopped
 from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
 from .system import Noise, System, friction_at, noise_of, rubbing, slides, system_of
 
@@ -257,12 +257,16 @@ class RigidContacts(AbstractAutomaton):
         impulses, velocity, found = blow_of(contacts, scene, r, part, asked, self.friction_rule)
         impulses = [jnp.where(struck, p, 0.0) for p in impulses]
         velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
-        after = Scene(scene.mechanism, scene.t, scene.q, velocity)
-        after.length = scene.length
-        after.motion = scene.motion
+        after = _moving(scene, velocity)
         later = system_of(contacts, after)
+        resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, later.speed, noise, slow)
+        if n > 1:  # what counts as no speed is none, for all of them together
+            still = [rest & struck for rest in resting]
+            velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
+            none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
+            least = (*none, *least[n:])
+            after, later = _moving(scene, velocity), later._replace(speed=speed)
         speed = later.speed
-        resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, speed, noise, slow)
         for k in range(m):  # the exit that fired decides: what it saw is less than what a decision can tell
             slips = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, senses[k]))
             senses[k] = jnp.where(struck, senses[k], slips)
@@ -329,6 +333,13 @@ class RigidContacts(AbstractAutomaton):
             senses.append(sense)
             least.append(jnp.maximum(noise.speed[n + k], jnp.where(sense == 0.0, jnp.abs(u), 0.0)))
         return resting, senses, tuple(least)
+
+
+def _moving(scene: Scene, velocity: Any) -> Scene:
+    """The same place with other velocities."""
+    out = Scene(scene.mechanism, scene.t, scene.q, velocity)
+    out.length, out.motion = scene.length, scene.motion
+    return out
 
 
 def _room(scene: Scene, contact: RigidContact, touch: Any) -> Any:

@@ -71,7 +71,7 @@ def _created(result: Result) -> list[str]:
                 out.append(
                     f"a blow of '{automaton.name}' at t = {float(marks.t[worst]):.9g} s created "
                     f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
-                    "with friction, or different restitutions at one instant, can do that; use Stronge or Poisson"
+                    "with friction can do that; use Stronge or Poisson"
                 )
         channel += len(automaton.channels)
     return out

@@ -21,7 +21,8 @@ several contacts tend to their own paths as their coupling vanishes.
 - That law for whole phases is the choice "end velocity" (Moreau; Glocker and Pfeiffer).
 - Neither phase adds energy (gain.py): compression is held back to that by end velocities, P = P_m + lambda (P - P_m),
   as there u+ . P <= 0, so that it loses P . w P / 2; restitution to the end of compression, P = P_c + lambda (P - P_c).
-  Newton's law is not held back.
+  Newton's law is held back to the plastic blow if there is no friction: a contact that recedes when the blow comes, and
+  is pushed back, would gain energy. With friction it is not: there it gains by its definition.
 
 The loop only takes decisions; the pieces are then computed once more as decided, with derivatives.
 """
@@ -115,7 +116,8 @@ def impulses_along(blows: Blows) -> tuple[list[Any], Any]:
 
     end, _ = jax.lax.scan(again, _start(blows), steps)
     # Where rows nearly depend on each other the pieces may lose their digits: then nothing was found.
-    enters = (_start(blows).speed + blows.w @ end.impulse)[: len(blows.asked)]
+    begin = blows.speed if blows.newton and not blows.rubs else _start(blows).speed  # held back, it asks for less
+    enters = (begin + blows.w @ end.impulse)[: len(blows.asked)]
     lost = lost | (blows.part & (enters * ROUNDING < -10.0 * SOLVED * _tiny(blows)[: len(blows.asked)]))
     return list(end.impulse), ~jnp.any(lost)
 
@@ -131,7 +133,7 @@ def _decided(blows: Blows) -> tuple[Step, Any]:
     """Decisions of all pieces, one after the other."""
     n, m = len(blows.asked), len(blows.rubs)
     now = _start(blows)
-    begins = COMPRESS if blows.newton or blows.ends or m == 0 else LOOK
+    begins = LOOK if (m == 0 if blows.newton else m > 0 and not blows.ends) else COMPRESS
     phase = jnp.where(blows.part, begins, OVER)
     off = jnp.zeros(n, dtype=bool)
     plan = Plan(phase, _sense(blows, now, jnp.zeros(m, dtype=bool)), off | blows.ends, jnp.zeros(n, dtype=int), off)
@@ -152,15 +154,20 @@ def _decided(blows: Blows) -> tuple[Step, Any]:
     return steps, plan.lost | (plan.phase != OVER)
 
 
-def _problem(blows: Blows, now: Moving, part: Any, fixed: Any, jams: Any) -> Problem:
+def _present(blows: Blows, now: Moving, phase: Any) -> Any:
+    """Velocities for which what is left is found; a look at Newton's blow is one at a plastic blow."""
+    return jnp.where(pick(phase == LOOK, blows.owner), blows.speed, now.speed) if blows.newton else now.speed
+
+
+def _problem(blows: Blows, now: Moving, phase: Any, part: Any, fixed: Any, jams: Any) -> Problem:
     left = jnp.where(part, now.left, 0.0)
     same = (blows.rubs, blows.linked, blows.speed, jams)
-    return Problem(blows.rows, now.speed, blows.mu, blows.limit, left, part, fixed, *same)
+    return Problem(blows.rows, _present(blows, now, phase), blows.mu, blows.limit, left, part, fixed, *same)
 
 
 def _left(blows: Blows, now: Moving, step: Step) -> tuple[Any, Any]:
     """Impulses that are left, as decided, and the velocities after them."""
-    problem = _problem(blows, now, step.part, step.sense, step.jams)
+    problem = _problem(blows, now, step.phase, step.part, step.sense, step.jams)
     normal, rubbed, _ = values(problem, Decided(step.pushes, step.sense))
     return _whole(blows, now, problem, jnp.concatenate([normal, rubbed]))
 
@@ -181,7 +188,7 @@ def _chosen(blows: Blows, now: Moving, plan: Plan) -> tuple[Step, Any, Any, Any]
     slope = own - fixed * blows.mu * across
     closes = on & pick(now.speed < -_tiny(blows), rubs)
     jams = jnp.where((fixed != 0.0) & closes & (slope <= ROUNDING * own), fixed, 0.0)
-    problem = _problem(blows, now, part, fixed, jams)
+    problem = _problem(blows, now, plan.phase, part, fixed, jams)
     decided, unsolved, x = decide(problem)
     x, after = _whole(blows, now, problem, x)
     # Where, as a share of the piece, each sliding contact stops.
@@ -224,7 +231,7 @@ def _moved(blows: Blows, now: Moving, step: Step, x: Any, after: Any) -> Moving:
     speed = jnp.where(jnp.concatenate([jnp.zeros(n, dtype=bool), step.stops]), 0.0, speed)
     looked, turned, over = (step.ends & (step.phase == phase) for phase in (LOOK, COMPRESS, RESTORE))
     now = Moving(speed, impulse, (1.0 - share) * now.left, jnp.where(pick(looked, owner), x, now.look), now.turn)
-    return now if blows.newton else _bounded(blows, now, turned, over)
+    return now if blows.newton and blows.rubs else _bounded(blows, now, turned, over)
 
 
 def _bounded(blows: Blows, now: Moving, turned: Any, over: Any) -> Moving:
@@ -232,7 +239,8 @@ def _bounded(blows: Blows, now: Moving, turned: Any, over: Any) -> Moving:
     n, owner, w = len(blows.asked), blows.owner, blows.w
     before = blows.speed
     ends, compressed = pick(turned | over, owner), pick(turned, owner)
-    safe = jnp.where(compressed, now.look if blows.rubs and not blows.ends else now.impulse, now.turn)
+    looked = blows.newton or (blows.rubs and not blows.ends)
+    safe = jnp.where(compressed, now.look if looked else now.impulse, now.turn)
     group = jnp.where(among(blows.linked, owner, owner), 1.0, 0.0)
     bound = jnp.where(ends, held_back(safe, now.impulse, before, w, group), now.impulse)
     speed = jnp.where(ends & (bound != now.impulse), before + w @ bound, now.speed)

@@ -1,0 +1,119 @@
+"""Derivatives of random worlds, forwards and backwards, against central differences.
+
+Trees of one to three links with impacts, friction, stops, shaken floors, limited torques and forces with corners. The
+end of each run is differentiated with respect to one random direction of all its numbers and of its start. Differences
+are taken at two widths: where they do not agree, the motion is chaotic or events change their order within the width,
+and nothing can be said. Elsewhere the derivative must agree with them.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+from carom.hybrid.run import compiler_options
+
+from .tally import SHARE, Tally
+from .worlds import lanes, maker, structure
+
+PER, UNTIL, WIDTH = 4, 0.7, 2e-6
+MOST_LINKS, COUNT, MOST = 3, 18, 8192  # links, structures, steps
+ACCURACY, KNOWN, ALIKE = 1e-4, 1e-3, 1e-8  # of the largest derivative
+VARIED = ("length", "mass", "damping", "pivot", "wall", "stop", "e", "y")  # what the world is made of
+
+
+def structures(count):
+    """Small ones; every other with a shaken floor, every third with limited torques, some whose damper slackens."""
+    out, seed = [], 0
+    while len(out) < count:
+        s, n = structure(seed), len(out)
+        seed += 1
+        if len(s.parents) > MOST_LINKS or (s.rubs and len(s.touching) + s.walled > 1 and s.rigid):
+            continue
+        s = dataclasses.replace(s, shaken=n % 2 == 1, clipped=n % 3 == 0, held=s.held or n % 3 == 0)
+        if not s.rigid and n % 4 == 0:
+            s = dataclasses.replace(s, law="hooke")
+        out.append(s)
+    return out
+
+
+def end_of(s, p, state, reverse_steps):
+    """End of one lane; a run that does not finish has no derivative worth anything."""
+    base = [state[k] for k in ("base", "base_velocity")] if s.free else [jnp.zeros(0)] * 2
+    q, v = jnp.concatenate([base[0], state["angles"]]), jnp.concatenate([base[1], state["rates"]])
+    out = carom.final_state(maker(s)(p), q, v, UNTIL, rtol=1e-11, atol=1e-13, reverse_steps=reverse_steps)
+    return jnp.concatenate([jnp.stack(out.y.q), jnp.stack(out.y.v)]), (out.outcome, out.events, out.steps)
+
+
+def directions(s, p, state):
+    rng = np.random.default_rng([12, s.seed])
+    dp = {
+        k: (x * rng.uniform(-1.0, 1.0, x.shape) if k != "y" else rng.uniform(-0.1, 0.1, x.shape)) for k, x in p.items()
+    }
+    dp = {k: x if k in VARIED else 0.0 * x for k, x in dp.items()}
+    return dp, {k: rng.uniform(-1.0, 1.0, x.shape) for k, x in state.items()}
+
+
+def moved(given, direction, by):
+    return jax.tree.map(lambda x, d: x + by * d, given, direction)
+
+
+def each(function):
+    """A function lane by lane: all would be compiled together with both sides of every branch."""
+    one = jax.jit(function, compiler_options=compiler_options())
+
+    def call(*columns):
+        rows = [one(*jax.tree.map(lambda x, i=i: x[i], columns)) for i in range(PER)]
+        return jax.tree.map(lambda *x: np.stack(x), *rows)
+
+    return call
+
+
+def judged(s):
+    """(ahead, behind, differences at two widths, outcomes, events) of the lanes of a structure."""
+    given = lanes(s, PER)
+    way = directions(s, *given)
+    weights = np.random.default_rng([13, s.seed]).uniform(-1.0, 1.0, 2 * (len(s.parents) + 2 * s.free))
+    run = each(lambda p, state: end_of(s, p, state, None))
+
+    def forwards(given, way):
+        return jax.jvp(lambda p, state: end_of(s, p, state, None), given, way, has_aux=True)
+
+    def backwards(given, way):
+        found = jax.grad(lambda g: end_of(s, *g, MOST)[0] @ weights)(given)
+        return sum(jnp.vdot(a, b) for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(way), strict=True))
+
+    _, ahead, (outcome, events, steps) = each(forwards)(given, way)
+    assert np.max(steps) < MOST
+    behind = each(backwards)(given, way)
+    apart = {}
+    for by in (WIDTH, -WIDTH, 2.0 * WIDTH, -2.0 * WIDTH):
+        apart[by], _ = run(*moved(given, way, by))
+    narrow = (apart[WIDTH] - apart[-WIDTH]) / (2.0 * WIDTH)
+    wide = (apart[2.0 * WIDTH] - apart[-2.0 * WIDTH]) / (4.0 * WIDTH)
+    return [np.asarray(x) for x in (ahead, behind, ahead @ weights, narrow, wide, outcome, events)]
+
+
+@pytest.mark.slow
+def test_derivatives_of_random_worlds():
+    tally, judgements, events = Tally("gradients"), 0, 0
+    for s in structures(max(3, round(COUNT * SHARE))):
+        ahead, behind, summed, narrow, wide, outcome, met = judged(s)
+        for i in range(PER):
+            scale = np.max(np.abs(narrow[i]))
+            doubt = np.max(np.abs(narrow[i] - wide[i]))
+            if outcome[i] != carom.hybrid.outcome.FINISHED or not doubt < KNOWN * scale:
+                tally.left_out += 1
+                continue
+            judgements, events = judgements + 1, events + met[i]
+            off, back = np.max(np.abs(ahead[i] - narrow[i])) / scale, abs(behind[i] - summed[i]) / scale
+            right = off < ACCURACY + doubt / scale and back < ALIKE
+            note = f"{s.seed} {s.words}, lane {i}, {met[i]} events: off by {off:.2g}, modes apart by {back:.2g}"
+            tally.one("right" if right else "silent", note)
+            print(note, flush=True)
+    tally.close()
+    if SHARE >= 1.0:
+        assert judgements >= 50 and events >= 100

@@ -64,6 +64,7 @@ def slope(sizes, errors):
     return np.polyfit(np.log(sizes), np.log(np.abs(errors)), 1)[0]
 
 
+@pytest.mark.slow
 def test_modes_approach_the_static_deflection_from_below_with_the_third_power():
     counts = np.arange(1, 9)
     found = [answers(beam(int(n)), held=[0]) for n in counts]

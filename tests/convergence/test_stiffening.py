@@ -69,6 +69,7 @@ def impulsive(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.
     return np.asarray(result.v[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_velocity_after_a_blow_approaches_the_impulsive_one(case: str) -> None:
     law, friction, throw, restitution = CASES[case]

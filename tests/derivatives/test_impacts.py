@@ -70,6 +70,7 @@ def test_one_bounce_equals_the_saltation_matrix_in_reverse_mode():
     np.testing.assert_allclose(got, exact, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_elastic_ball_between_ground_and_wall():
     between_ground_and_wall()
 
@@ -103,6 +104,7 @@ def test_elastic_ball_between_ground_and_wall_in_reverse_mode():
     np.testing.assert_allclose(backward(end, x, 4), exact, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_one_ball_striking_another_hands_on_its_velocity():
     one_ball_striking_another()
 

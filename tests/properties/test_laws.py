@@ -275,6 +275,7 @@ def opened(name: str) -> tuple[Any, Callable[[Any], Any]]:
     return numbers, lambda n: eqx.combine(n, rest)
 
 
+@pytest.mark.slow
 @every_normal
 def test_derivatives_of_a_normal_force_at_touch_down(name: str) -> None:
     numbers, law = opened(name)
@@ -391,6 +392,7 @@ def runs(name: str) -> list[tuple[Result, Result]]:
     return [(run(1.0, *start), run(-1.0, *start)) for start in starts]
 
 
+@pytest.mark.slow
 @every_law
 def test_a_mirror_image_gives_the_mirror_image(name: str) -> None:
     for right, left in runs(name):

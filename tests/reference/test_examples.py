@@ -26,6 +26,7 @@ def test_a_stiff_beam_strikes_like_the_rigid_link(strikes):
     assert stiff.vibration[1] < 0.01 * stiff.energy[1]
 
 
+@pytest.mark.slow
 def test_a_flexible_one_strikes_several_times_and_softer(strikes):
     rigid, tube = (flexible_strike.strike(strikes[name]) for name in ("rigid", "tube"))
     assert tube.blows > 1

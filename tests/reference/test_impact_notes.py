@@ -165,6 +165,7 @@ def test_a_plank_falls_flat_and_rebounds_flat():
     np.testing.assert_allclose(rubbed, np.tile((slowed - vx) / 2, (2, 1)), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_tilted_plank_and_its_mirror_image():
     """One end, then the other, with friction: ten or more events, mirrored to the last."""
     tilt, vx = np.array([0.2, 0.05]), np.array([0.5, -0.3])

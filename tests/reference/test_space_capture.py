@@ -104,6 +104,7 @@ def test_ten_seconds_of_free_motion_keep_momentum_energy_and_attitude(found, kin
     assert np.ptp(run.q[:, 2]) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping_ratio", [1.0, 0.5])
 def test_controlled_motion_is_the_closed_form(found, damping_ratio):
     run, _ = controlled(found[1]["weld"], damping_ratio)

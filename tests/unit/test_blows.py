@@ -264,6 +264,7 @@ def test_units_do_not_matter(length, mass):
     np.testing.assert_allclose(other / (mass * length), p, rtol=1e-6, atol=1e-9 * np.abs(p).max())
 
 
+@pytest.mark.slow
 def test_derivatives_of_a_course_are_those_of_differences():
     """Forward and backward, through pieces, stops, both phases and what holds the energy back."""
     data, _ = drawn(9, 12, 2, 4)

@@ -93,6 +93,7 @@ def run(mechanism: Any, held: Any, q: jax.Array, v: jax.Array, until: float) -> 
     return found.ys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_a_closed_loop_conserves_energy_for_ten_seconds(name: str) -> None:
     mechanism, held, q, v = moving(LOOPS[name])

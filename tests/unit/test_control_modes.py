@@ -111,6 +111,7 @@ def test_forward_mode_is_what_differences_say(case):
     np.testing.assert_allclose(push(1.0), expected, atol=EXACT * np.max(np.abs(expected)))
 
 
+@pytest.mark.slow
 @each([QUICK[0], QUICK[2]])
 def test_reverse_mode_is_what_differences_say(case):
     weights = jnp.array([1.0, -0.7, 0.3, 0.2])

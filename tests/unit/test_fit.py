@@ -141,6 +141,7 @@ def test_objects_are_known_again_by_the_motion_after_their_capture():
     assert np.max(np.abs(ratios)) < 4.0 and 0.6 < np.std(ratios) < 1.4
 
 
+@pytest.mark.slow
 def test_a_central_blow_leaves_mass_and_inertia_invisible():
     truth, sight = central_case()
     found = identify(truth, sight, np.random.default_rng(3))

@@ -14,6 +14,7 @@ def arm_run():
     return carom.simulate(make_world(), [60.0, 45.0], degrees=True, until=6.0)
 
 
+@pytest.mark.slow
 def test_the_arm_papers_hammering_is_a_stable_orbit(arm_run) -> None:
     """The multiplier is the factor by which successive strikes of the simulation come closer to the fixed point."""
     short = carom.simulate(make_world(), [60.0, 45.0], degrees=True, until=1.0)  # two strikes: a rough guess

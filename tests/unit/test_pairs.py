@@ -249,6 +249,7 @@ def at_stop():
     return ARM, carom.Contact(stop, normal=carom.Hertz(1e5), name="c"), {"angles": [0.0, 0.5], "rates": [0.0, 2.0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [

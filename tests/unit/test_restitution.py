@@ -57,6 +57,7 @@ def test_what_is_achieved_is_the_closed_form_of_the_loss_factor(law):
         assert abs(carom.achieved_restitution(law(1e6, c)) - closed_form(f)) < 1e-13 + 1e-15 / max(f, 1e-3) ** 2
 
 
+@pytest.mark.slow
 @asking
 def test_simulation_achieves_it_at_every_stiffness_mass_speed_and_exponent(law):
     """Lane by lane another mass, speed, stiffness and exponent: none of them may show."""

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import carom
 from carom.contact.impact.maintained import stopped
@@ -74,6 +75,7 @@ def test_a_point_on_the_axis_of_a_body_at_the_origin_has_the_rounding_of_its_bod
     np.testing.assert_allclose(rounding, ROUNDING * 0.5, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_ball_comes_to_rest_on_a_ball_that_rests():
     """Nothing presses two balls in free fall together; what rests below presses. Rebounds of 1e-8 m/s had no end."""
     balls = {

@@ -61,6 +61,7 @@ def test_a_surface_can_be_built_under_jit_and_vmap(kind):
             np.testing.assert_allclose(np.broadcast_to(many, (2,))[i], expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["motion", "graph", "implicit"])
 def test_a_batch_over_a_number_of_a_surface_is_the_runs_one_by_one(kind):
     def world(p):
@@ -197,6 +198,7 @@ def test_the_work_of_a_spline_grows_with_its_points(shape, closed):
     assert peaks[1] < 2.5 * peaks[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "closed"), [(wavy, False), (round_about, True)])
 def test_a_spline_of_traced_points_is_that_of_known_ones_with_derivatives(shape, closed):
     points = shape(12)

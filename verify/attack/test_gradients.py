@@ -1,6 +1,6 @@
 """Derivatives of random worlds, forwards and backwards, against central differences.
 
-Trees of one to three links with impacts, friction, stops, shaken floors, limited torques and forces with corners. The
+Trees of one or two links with impacts, friction, stops, shaken floors, limited torques and forces with corners. The
 end of each run is differentiated with respect to one random direction of all its numbers and of its start. Differences
 are taken at two widths: where they do not agree, the motion is chaotic or events change their order within the width,
 and nothing can be said. Elsewhere the derivative must agree with them.
@@ -19,8 +19,8 @@ from carom.hybrid.run import compiler_options
 from .tally import SHARE, Tally
 from .worlds import lanes, maker, structure
 
-PER, UNTIL, WIDTH = 4, 0.7, 2e-6
-MOST_LINKS, COUNT, MOST = 3, 18, 8192  # links, structures, steps
+PER, UNTIL, WIDTH = 8, 0.7, 2e-6
+MOST_LINKS, COUNT, MOST = 2, 9, 8192  # links, structures, steps
 ACCURACY, KNOWN, ALIKE = 1e-4, 1e-3, 1e-8  # of the largest derivative
 VARIED = ("length", "mass", "damping", "pivot", "wall", "stop", "e", "y")  # what the world is made of
 

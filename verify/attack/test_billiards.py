@@ -45,8 +45,11 @@ def folded(start, speed, size, t):
 
 
 def added_up(impacts, size, speed, until):
-    """Every impact may shift what follows by the last bits of a place, and of its instant."""
-    return impacts * (4.0 * np.spacing(size) + 2.0 * speed * np.spacing(until))
+    """Every impact may shift what follows by the last bits of a place, and of its instant.
+
+    A landing is half a width late, 2 U t (docs/events.md), and the reflection doubles what that moves the ball.
+    """
+    return impacts * (4.0 * np.spacing(size) + 2.0 * speed * 2.0 * U * until)
 
 
 @pytest.mark.slow

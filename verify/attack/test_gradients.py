@@ -20,7 +20,7 @@ from .tally import SHARE, Tally
 from .worlds import lanes, maker, structure
 
 PER, UNTIL, WIDTH = 8, 0.7, 2e-6
-MOST_LINKS, COUNT, MOST = 2, 9, 8192  # links, structures, steps
+MOST_LINKS, COUNT, MOST = 2, 9, 2**16  # links, structures, steps
 ACCURACY, KNOWN, ALIKE = 1e-4, 1e-3, 1e-8  # of the largest derivative
 VARIED = ("length", "mass", "damping", "pivot", "wall", "stop", "e", "y")  # what the world is made of
 

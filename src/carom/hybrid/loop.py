@@ -30,6 +30,7 @@ EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
 TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
 CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
+HARDLY = 1e-5  # of the world's length is how far things move from one such event to the next
 NOWHERE = 1e-9  # of the proposed step: one so short is no progress
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 HELD = 0.25  # [s] longest step while a contact is held
@@ -450,7 +451,9 @@ def _outcome(
     lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
     awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window
-    dense = (new.t - early < RAPID * CHATTER * new.h) & (new.t - late > EVEN * (late - early))
+    window = (new.t - early) / CHATTER  # from event to event
+    dense = (window < RAPID * new.h) & (window * _fastest(world, new.y) < HARDLY * world.length)
+    dense = dense & (new.t - late > EVEN * (late - early))
     code = c.outcome
     # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
     for when, what in (
@@ -462,7 +465,7 @@ def _outcome(
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
         (lost, outcome.NO_MOTION),
-        (_faster_than_light(world, new.y), outcome.RUNAWAY),
+        (_fastest(world, new.y) > LIGHT, outcome.RUNAWAY),
         (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
         (broken, outcome.NOT_FINITE),
     ):
@@ -470,12 +473,12 @@ def _outcome(
     return code
 
 
-def _faster_than_light(world: World, y: State) -> Any:
-    """Does a base, or the end of a link, move so fast? What diverges gets there long before numbers overflow."""
+def _fastest(world: World, y: State) -> Any:
+    """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
     top = world.mechanism.topology
     speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
     if isinstance(y.v, tuple):
         speeds += [jnp.abs(y.v[top.angle_index(k)]) * world.length for k in range(top.links)]
     else:
         speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * world.length)
-    return any_of([speed > LIGHT for speed in speeds])
+    return functools.reduce(jnp.maximum, speeds)

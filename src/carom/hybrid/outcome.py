@@ -33,8 +33,9 @@ WORDS = {
     "use a compliant law there, or less friction",
     INSIDE: "an open contact is inside its surface; it was passed without being met: the surface is not smooth, or "
     "moves faster than it says",
-    RUNAWAY: "something moves faster than light; a controller diverges, or a force gives energy without end: lower "
-    "its gains, raise its sampling rate, or check the sign of a force",
+    RUNAWAY: "something runs away, faster than light or with ten thousand times the energy that there was; a "
+    "controller diverges, or a force gives energy without end: lower its gains, raise its sampling rate, or check the "
+    "sign of a force",
     CHATTER: "10,000 events, each within a thousandth of a step, that lead nowhere; automata keep switching each "
     "other: give a relay a dead band, a contact some damping, or a controller a slower rate",
     STALLED: "time stands still: no step of any length was acceptable in 1,000 attempts; look at the contact or "

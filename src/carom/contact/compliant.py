@@ -272,7 +272,7 @@ class Contact(AbstractAutomaton):
         push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
         most = dry.limit * push
         noise = ROUNDING * (jnp.abs(held) + jnp.abs(most) + jnp.abs(push)) + own.memory[-1]
-        slips = [unless(~sticks, level(-way * held - most - 2.0 * noise)) for way in (1.0, -1.0)]
+        slips = [unless(~sticks, level(-way * held - most - 2.0 * noise, noise)) for way in (1.0, -1.0)]
         # Within a band of speeds (Karnopp) sliding has stopped; without one, when it comes to zero.
         deep = jnp.where(dry.stops_at > 0.0, jnp.inf, 2.0 * own.memory[-2])
         return (*slips, unless(sticks, turning(dry.stops(own.memory[-2]) - sense(mode) * k.sliding, deep)))

@@ -108,20 +108,22 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
         strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
         strikes.append(unless(modes[i] != OPEN, strike))
-        pulls = -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])
-        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], level(pulls, shared)))
+        noise = jax.lax.stop_gradient(held.noise[i])
+        pulls = level(-held.forces[i] - 2.0 * noise, shared + noise)
+        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], pulls))
     slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding
         sticks = modes[i] == STICKS
         slides = (modes[i] == RIGHT) | (modes[i] == LEFT)
-        most = friction.limit * held.forces[i] + 2.0 * jax.lax.stop_gradient(held.noise[n + k])
+        noise = jax.lax.stop_gradient(held.noise[n + k])
+        most = friction.limit * held.forces[i] + 2.0 * noise
         for side, way in enumerate((1.0, -1.0)):
             driven = sticks & (held.sense[k] * way > 0.0)
-            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared)))
+            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared + noise)))
         left = friction.stops(memory.sliding[k]) - sense_of(modes[i]) * sliding
         # A foot may be called sliding although nothing moves: rounding of its acceleration stops nothing.
-        slips[2].append(unless(~slides, rising(left, slow=2.0 * jax.lax.stop_gradient(held.noise[n + k]))))
+        slips[2].append(unless(~slides, rising(left, slow=2.0 * noise)))
         slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 

@@ -14,7 +14,7 @@ from . import cache as _cache
 
 # What was compiled once is found on disk by the next process, unless the user keeps a cache of their own.
 if not getattr(_jax.config, "jax_compilation_cache_dir", None):
-    _compiled = _cache.folder("compiled")
+    _compiled = _cache.own_files("compiled")
     if _compiled is not None:  # else it is somebody else's, and programs are code
         _jax.config.update("jax_compilation_cache_dir", str(_compiled))
         _jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)

@@ -36,6 +36,24 @@ def folder(name: str) -> Path | None:
     return None if own is None else _own(own / name)
 
 
+def own_files(name: str) -> Path | None:
+    """The folder `name`, rid of all that is not the user's own: for programs that JAX keeps, which have no tag."""
+    path = folder(name)
+    if path is None:
+        return None
+    try:
+        for entry in os.scandir(path):
+            seen = entry.stat(follow_symlinks=False)
+            if stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid():
+                os.unlink(entry.path)
+    except FileNotFoundError:  # another process was faster
+        return own_files(name)
+    except OSError as trouble:
+        _warn(f"compiled programs are not kept: {path} holds what is not yours, and it cannot be removed: {trouble}")
+        return None
+    return path
+
+
 def home() -> Path:
     """Carom's part of the user's cache. XDG_CACHE_HOME counts if it is absolute, as its specification asks."""
     given = os.environ.get("XDG_CACHE_HOME", "")

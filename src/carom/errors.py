@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import dataclasses
 import functools
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -51,11 +52,43 @@ def flaw(broken: Any) -> None:
         flaws.append(broken)
 
 
+def broken(tree: Any) -> Any:
+    """Does a number in `tree` break a rule of the object that holds it? For objects that were made somewhere else."""
+    with collecting() as flaws:
+        for node in _nodes(tree):
+            for kind in type(node).__mro__:
+                check = vars(kind).get("__check_init__")
+                if check is not None:
+                    check(node)
+    return functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
+
+
+def _nodes(tree: Any) -> Iterator[Any]:
+    """An object, and all that it holds."""
+    yield tree
+    if dataclasses.is_dataclass(tree):
+        inner = [getattr(tree, field.name, None) for field in dataclasses.fields(tree)]
+    elif isinstance(tree, list | tuple):
+        inner = list(tree)
+    else:
+        inner = list(tree.values()) if isinstance(tree, dict) else []
+    for each in inner:
+        yield from _nodes(each)
+
+
+def refuse_if(wrong: Any, sentence: Callable[[], str]) -> None:
+    """Refuse, with a sentence, what breaks a rule between numbers; in a lane, where they are traced, a flaw."""
+    if isinstance(wrong, jax.core.Tracer):
+        flaw(wrong)
+    elif bool(wrong):
+        raise CaromError(sentence())
+
+
 def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
     """Refuse a scalar that is not a finite number, not > `above` or not >= `least`."""
     try:
         array = known(value)
-        if value is None:
+        if value is None or isinstance(value, str | bytes):
             raise TypeError
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; it must be a number") from None

@@ -16,10 +16,10 @@ import numpy as np
 
 from . import errors
 from .hybrid import outcome
+from .hybrid.carry import Carry, Settings, settings_of
 from .hybrid.condition import condition_of
 from .hybrid.flow import scene_with_motion
-from .hybrid.loop import Carry, Settings, settings_of
-from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, start
+from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.scene import Scene, merge, split
 from .hybrid.world import World, owns
 from .progress import Progress
@@ -28,7 +28,6 @@ from .result.cautions import at_once
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
-ENDLESS = 1e4  # times the energy at the start, or of lifting the world by its length
 NEAR = 1e-6  # [m, rad] a start nearer to a surface than this is looked at for whether it touches
 
 
@@ -214,18 +213,9 @@ def _drive(
     statistics = Statistics(
         int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
     )
-    if int(carry.outcome) == outcome.STEP_LIMIT and _runs_away(world, begin, carry):
+    if int(carry.outcome) == outcome.STEP_LIMIT and bool(runs_away(world, *begin, carry.y)):
         carry = carry._replace(outcome=jnp.asarray(outcome.RUNAWAY))
     return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
-
-
-def _runs_away(world: World, begin: tuple[Any, Any], c: Carry) -> bool:
-    """Has a run that came to no end far more energy than it began with? More steps would not help it."""
-    q, v = begin
-    still = world.energy(q, jnp.zeros_like(v))
-    there = float(world.energy(q, v) - still + world.mass * world.length * jnp.linalg.norm(world.gravity))
-    gained = float(world.energy(merge(c.y.q), merge(c.y.v)) - still)
-    return there > 0.0 and gained > ENDLESS * there
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:

@@ -12,8 +12,9 @@ import pytest
 import carom
 from carom.control import AtHeight
 from carom.hybrid import outcome, rosenbrock
+from carom.hybrid.carry import Carry, Settings
 from carom.hybrid.flow import derivative
-from carom.hybrid.loop import Carry, Settings, advance
+from carom.hybrid.loop import advance
 from carom.hybrid.run import compiler_options, start
 from carom.hybrid.scene import State
 from carom.hybrid.solvers import SOLVERS, Solver

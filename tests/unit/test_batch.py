@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import carom
+from carom.hybrid.carry import Settings
 from carom.hybrid.kernel import in_registers
-from carom.hybrid.loop import Settings
 from carom.hybrid.run import compiler_options, start, to_end
 from carom.hybrid.solvers import solver_of
 from carom.study.batch import _lockstep

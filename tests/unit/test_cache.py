@@ -180,3 +180,16 @@ def test_a_home_that_cannot_be_written(tmp_path):
     assert (done.returncode, done.stdout) == (0, "True None\n"), done.stderr
     assert done.stderr.count("\n") == 1
     assert "every start compiles again" in done.stderr and "set XDG_CACHE_HOME to a folder of your own" in done.stderr
+
+
+def test_programs_of_jax_that_are_not_the_users_own_go(place, tmp_path):
+    """JAX's files have no tag: a link may lead anywhere, and what belongs to somebody else is theirs."""
+    compiled = cache.folder("compiled")
+    assert compiled is not None
+    (compiled / "mine").write_bytes(b"a program")
+    (compiled / "link").symlink_to(tmp_path)
+    if os.geteuid() == 0:
+        (compiled / "theirs").write_bytes(b"a program")
+        os.chown(compiled / "theirs", 12345, 12345)
+    assert cache.own_files("compiled") == compiled
+    assert [file.name for file in compiled.iterdir()] == ["mine"]

@@ -23,11 +23,13 @@ class Material(eqx.Module):
     def __check_init__(self) -> None:
         errors.number("Material", "youngs_modulus", self.youngs_modulus, above=0.0)
         errors.number("Material", "poisson_ratio", self.poisson_ratio, above=-1.0)
-        ratio = errors.known(self.poisson_ratio)
-        if ratio is not None and ratio > 0.5:
-            raise errors.CaromError(
-                f"poisson_ratio of Material is {float(ratio):g}; it must lie in (-1, 0.5]; 0.5 is incompressible"
-            )
+        errors.refuse_if(
+            self.poisson_ratio > 0.5,
+            lambda: (
+                f"poisson_ratio of Material is {float(self.poisson_ratio):g}; it must lie in (-1, 0.5]; 0.5 is "
+                "incompressible"
+            ),
+        )
         if self.yield_strength is not None:
             errors.number("Material", "yield_strength", self.yield_strength, above=0.0)
 

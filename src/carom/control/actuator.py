@@ -144,9 +144,11 @@ def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
 
 
 def refuse_negative(name: str, field: str, numbers: Any) -> None:
-    known = None if numbers is None else errors.known(numbers)
-    if known is not None and np.any(known < 0.0):
-        raise errors.CaromError(f"{field} of '{name}' is {known.tolist()}; no entry may be negative")
+    if numbers is not None:
+        errors.refuse_if(
+            jnp.any(jnp.asarray(numbers) < 0.0),
+            lambda: f"{field} of '{name}' is {np.asarray(numbers).tolist()}; no entry may be negative",
+        )
 
 
 def sampling(name: str, rate: Any) -> Any:

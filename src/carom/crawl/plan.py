@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..contact.friction.dry import SLOW
-from ..contact.inverse import SINGULAR, ContactEfforts, ContactInverse
+from ..contact.inverse import SINGULAR, SLOW, ContactEfforts, ContactInverse
 from ..control.feedforward import AbstractTorques
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion
+from ..hybrid.scene import length_of
 
 SAMPLES = 33  # per piece, at which a plan is looked at before it is used
 
@@ -137,7 +137,8 @@ def _look(plan: SlidingPlan, pull: bool) -> None:
     times, sliding, leverage, normal, senses = known
     for i, contact in enumerate(plan.problem.contacts):
         if contact.friction is not None and i not in plan.problem.sticking:
-            _refuse_turn(contact.name, times, sliding[:, i] * senses[i])
+            slow = SLOW * float(length_of(plan.problem.mechanism))
+            _refuse_turn(contact.name, times, sliding[:, i] * senses[i], slow)
     stiff = np.flatnonzero(~(leverage > SINGULAR))
     if stiff.size:
         top = plan.problem.mechanism.topology
@@ -151,14 +152,14 @@ def _look(plan: SlidingPlan, pull: bool) -> None:
         _refuse_pull(plan, times, normal)
 
 
-def _refuse_turn(name: str, times: Any, along: Any) -> None:
-    back = np.flatnonzero(along < -SLOW)
+def _refuse_turn(name: str, times: Any, along: Any, slow: float) -> None:
+    back = np.flatnonzero(along < -slow)
     if back.size:
         raise errors.CaromError(
             f"'{name}' slides against its sense at t = {times[back[0]]:.4g} s, at {-along[back[0]]:.3g} m/s; a plan "
             "has one sense; end it where the tip turns round, and begin another"
         )
-    if not np.any(along > SLOW):
+    if not np.any(along > slow):
         raise errors.CaromError(
             f"'{name}' does not slide in this motion; if it is to stick, say so: sticking=['{name}']"
         )

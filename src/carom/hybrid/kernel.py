@@ -14,7 +14,8 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
 from . import outcome
-from .loop import Carry, Settings, advance
+from .carry import Carry, Settings
+from .loop import advance
 from .scalar import scalar_program
 from .world import World
 

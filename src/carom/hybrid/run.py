@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Array
 
 from . import outcome
-from .loop import Carry, Settings, advance, begin
-from .scene import Scene, State, split
+from .carry import Carry, Settings, begin
+from .loop import advance
+from .scene import Scene, State, merge, split
 from .store import load_or_make
 from .world import World
 
@@ -30,6 +31,7 @@ def compiler_options() -> dict[str, str] | None:
 
 
 INSIDE = 1e-10  # of the world's length: a contact that starts deeper starts inside its surface
+ENDLESS = 1e4  # times the energy at the start, or of lifting the world by its length
 _EXECUTABLES: dict[Any, Any] = {}
 MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
 
@@ -100,6 +102,21 @@ def to_end(world: World, settings: Settings, carry: Carry, reverse_steps: int | 
     if reverse_steps is None:
         return jax.lax.while_loop(running, body, carry)
     return eqxi.while_loop(running, body, carry, kind="checkpointed", max_steps=reverse_steps)
+
+
+def named(world: World, first: Carry, last: Carry) -> Carry:
+    """The end of a run, with the better name where more steps would not have helped it."""
+    begin, end = jax.lax.stop_gradient((first.y, last.y))
+    away = (last.outcome == outcome.STEP_LIMIT) & runs_away(world, merge(begin.q), merge(begin.v), end)
+    return last._replace(outcome=jnp.where(away, outcome.RUNAWAY, last.outcome))
+
+
+def runs_away(world: World, q: Any, v: Any, y: State) -> Any:
+    """Has the state far more energy than there was at the beginning?"""
+    still = world.energy(q, jnp.zeros_like(v))
+    there = world.energy(q, v) - still + world.mass * world.length * jnp.linalg.norm(world.gravity)
+    gained = world.energy(merge(y.q), merge(y.v)) - still
+    return (there > 0.0) & (gained > ENDLESS * there)
 
 
 def together(make: Callable[[Any], World], parameters: Any, settings: Settings, carry: Carry) -> Carry:

@@ -146,12 +146,13 @@ class Body(AbstractBody):
         errors.number("Body", "inertia", self.inertia, least=0.0)
         errors.vector("Body", "com", self.com, 2)
         errors.vector("Body", "tip", self.tip, 2)
-        mass, inertia = errors.known(self.mass), errors.known(self.inertia)
-        if mass is not None and inertia is not None and mass == 0 and inertia > 0:
-            raise errors.CaromError(
-                f"inertia of Body is {float(inertia):g} with mass 0; no body has a moment of inertia without mass; "
-                "give it a mass, or inertia 0"
-            )
+        errors.refuse_if(
+            (self.mass == 0.0) & (self.inertia > 0.0),
+            lambda: (
+                f"inertia of Body is {float(self.inertia):g} with mass 0; no body has a moment of inertia without "
+                "mass; give it a mass, or inertia 0"
+            ),
+        )
 
     def centre(self) -> tuple[Any, Any]:
         return self.com[0], self.com[1]

@@ -14,8 +14,8 @@ import numpy as np
 from .. import errors
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
+from ..hybrid.carry import Carry, Settings
 from ..hybrid.flow import derivative
-from ..hybrid.loop import Carry, Settings
 from ..hybrid.run import EventRow, StepRow
 from ..hybrid.scene import State, merge
 from ..hybrid.world import World

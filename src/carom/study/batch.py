@@ -22,9 +22,9 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
+from ..hybrid.carry import Carry, Settings, settings_of
 from ..hybrid.kernel import in_registers
-from ..hybrid.loop import Carry, Settings, settings_of
-from ..hybrid.run import executable, start, to_end, together
+from ..hybrid.run import executable, named, start, to_end, together
 from ..hybrid.scene import State
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
@@ -190,7 +190,7 @@ def _state(world: World, how: tuple[bool, bool, bool], given: Any) -> tuple[Any,
 def _lockstep(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
     """All lanes together, one attempt each at a time."""
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
-    return together(make, parameters, settings, first)
+    return _named(make, parameters, first, together(make, parameters, settings, first))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
@@ -198,7 +198,11 @@ def _one_kernel(make: Any, how: Any, numbers: Any, parameters: Any, given: Any) 
     """All lanes in one kernel; tolerances and limits are constants of it."""
     settings = Settings(*numbers)
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
-    return in_registers(make, parameters, settings, first)
+    return _named(make, parameters, first, in_registers(make, parameters, settings, first))
+
+
+def _named(make: Any, parameters: Any, first: Carry, last: Carry) -> Carry:
+    return jax.vmap(lambda p, a, b: named(make(p), a, b))(parameters, first, last)
 
 
 def _numbers(settings: Settings) -> tuple[Any, ...]:
@@ -236,7 +240,8 @@ def _one_by_one(make: Any, how: Any, many: bool, parameters: Any, given: Any, se
         if many and world.weight <= UNROLLED and isinstance(solver, RungeKutta):
             solver = dataclasses.replace(solver, unrolled=True)  # a third longer to compile, a fifth faster
         ours = dataclasses.replace(settings, solver=solver)
-        c = to_end(world, ours, _begin(make, how, x[0], x[1], settings.until))
+        first = _begin(make, how, x[0], x[1], settings.until)
+        c = named(world, first, to_end(world, ours, first))
         return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.outcome)
 
     return jax.lax.map(one, (parameters, given))

@@ -6,8 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..hybrid.loop import Carry, settings_of
-from ..hybrid.run import start, to_end
+from .. import errors
+from ..hybrid import outcome
+from ..hybrid.carry import Carry, settings_of
+from ..hybrid.run import named, start, to_end
 from ..hybrid.world import World
 
 
@@ -31,7 +33,13 @@ def final_state(
     Derivatives go through flows, event times and jumps: the step length is held constant, and every landing ends with
     a Newton step that carries the derivative of the instant. Forward mode works as it is; for reverse mode give
     `reverse_steps`, an upper bound of the number of attempted steps (memory grows with its square root).
+
+    A pure function cannot raise: look at `outcome` (`carom.hybrid.outcome` has its words). A start inside a surface, or
+    a number that a law does not allow, has an outcome of its own.
     """
     settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
     first = jnp.minimum(1e-3, 0.01 * settings.until)
-    return to_end(world, settings, start(world, q, v, first, ledger), reverse_steps)
+    begun = start(world, q, v, first, ledger)
+    # A world that was made under jit or vmap has numbers that nobody has looked at yet.
+    begun = begun._replace(outcome=jnp.where(errors.broken(world), outcome.BAD_NUMBER, begun.outcome))
+    return named(world, begun, to_end(world, settings, begun, reverse_steps))

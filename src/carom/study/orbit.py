@@ -19,7 +19,7 @@ from jax.flatten_util import ravel_pytree
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.loop import begin, settings_of
+from ..hybrid.carry import begin, settings_of
 from ..hybrid.run import compiler_options, to_end
 from ..hybrid.scene import State, merge
 from ..hybrid.world import World

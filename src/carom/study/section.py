@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..hybrid.carry import Settings
 from ..hybrid.flow import derivative
-from ..hybrid.loop import Settings
 from ..hybrid.run import StepRow
 from ..hybrid.scene import State, merge
 from ..hybrid.world import World

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.loop import Settings, settings_of
+from ..hybrid.carry import Settings, settings_of
 from ..hybrid.run import start, to_end
 from ..hybrid.scene import merge
 from ..hybrid.world import World

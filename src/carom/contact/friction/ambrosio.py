@@ -34,6 +34,8 @@ class Ambrosio(AbstractFriction):
         errors.number("Ambrosio", "slow", self.slow, least=0.0)
         low = errors.known(self.slow)
         errors.number("Ambrosio", "fast", self.fast, above=None if low is None else float(low))
+        if low is None:
+            errors.flaw(~(self.fast > self.slow))
 
     def force(self, normal: Any, sliding: Any) -> Any:
         share = jnp.clip((jnp.abs(sliding) - self.slow) / (self.fast - self.slow), 0.0, 1.0)

@@ -16,7 +16,6 @@ from .law import AbstractFriction
 
 STICKING, RIGHT, LEFT = 0, 1, 2
 MODES = ("sticking", "sliding right", "sliding left")
-SLOW = 1e-9  # [m/s] slower sliding is none
 FADES = 10.0  # [1/s] rate at which sliding within a band of speeds fades
 
 
@@ -73,9 +72,10 @@ def check_limit(owner: str, mu: Any, static: Any) -> None:
     if static is None:
         return
     errors.number(owner, "static", static, least=0.0)
-    low, high = errors.known(mu), errors.known(static)
-    if low is not None and high is not None and high < low:
-        raise errors.CaromError(
-            f"static of {owner} is {float(high):g}, less than mu, {float(low):g}; it must be at least mu; "
+    errors.refuse_if(
+        static < mu,
+        lambda: (
+            f"static of {owner} is {float(static):g}, less than mu, {float(mu):g}; it must be at least mu; "
             "leave it out for equal ones"
-        )
+        ),
+    )

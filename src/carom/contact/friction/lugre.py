@@ -94,16 +94,15 @@ class LuGre(AbstractFriction):
         that energy by s1 z'^2 + s0 s1 |v| z z'/g + s0^2 |v| z^2/g: never negative if and only if s1(v) |v| <= 4 g(v).
         The largest |v| exp(-(v/v_d)^2) is v_d / sqrt(2 e), and g >= mu.
         """
-        damping, mu, fade = (errors.known(x) for x in (self.damping, self.mu, self._fade))
-        if damping is None or mu is None or fade is None:
-            return
-        most = 4.0 * float(mu) * math.sqrt(2.0 * math.e) / float(fade)
-        if float(damping) > most:
-            raise errors.CaromError(
-                f"damping of LuGre is {float(damping):g} s/m; it must be at most 4 mu sqrt(2 e) / fade = {most:g} s/m, "
-                "above which friction could supply energy; lower it, or lower fade (constant_damping=True is the first "
-                "published law, with a warning)"
-            )
+        most = 4.0 * self.mu * math.sqrt(2.0 * math.e) / self._fade
+        errors.refuse_if(
+            self.damping > most,
+            lambda: (
+                f"damping of LuGre is {float(self.damping):g} s/m; it must be at most 4 mu sqrt(2 e) / fade = "
+                f"{float(most):g} s/m, above which friction could supply energy; lower it, or lower fade "
+                "(constant_damping=True is the first published law, with a warning)"
+            ),
+        )
 
     @property
     def _fade(self) -> Any:

@@ -30,10 +30,10 @@ class AbstractImpactLaw(eqx.Module):
 
 def check_restitution(owner: str, restitution: Any) -> None:
     errors.number(owner, "restitution", restitution, least=0.0)
-    e = errors.known(restitution)
-    if e is None:
-        errors.flaw(restitution > 1.0)
-    elif e > 1.0:
-        raise errors.CaromError(
-            f"restitution of {owner} is {float(e):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly elastic"
-        )
+    errors.refuse_if(
+        restitution > 1.0,
+        lambda: (
+            f"restitution of {owner} is {float(restitution):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly "
+            "elastic"
+        ),
+    )

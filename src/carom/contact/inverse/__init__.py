@@ -18,6 +18,7 @@ joints that must follow are found from gap = 0 and its two derivatives.
 
 from .checks import OFF as OFF
 from .checks import SINGULAR as SINGULAR
+from .checks import SLOW as SLOW
 from .problem import refuse_follow as refuse_follow
 from .reactions import ContactEfforts as ContactEfforts
 from .solver import ContactInverse as ContactInverse

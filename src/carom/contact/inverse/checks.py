@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ..friction.dry import SLOW
+from ...hybrid.scene import length_of
 from .problem import Problem, listed
 from .reactions import ContactEfforts
 
 SINGULAR = 1e-6  # sine of the angle between reaction and lever below which a joint has no say
-# [m], [m/s], [m/s^2] by which a motion may leave its surface, relative to its own rates where they are large
-OFF = 1e-8
+OFF = 1e-8  # of the mechanism's length, and of the speeds and accelerations of its motion: farther is off the surface
+SLOW = 1e-9  # of the speeds of the motion: slower sliding is none
 
 
 def _raise_if(out: Any, wrong: Any, message: Callable[[], str], static: str) -> Any:
@@ -47,16 +47,27 @@ def senses_of(problem: Problem, senses: Any) -> Any:
 
 def checked(problem: Problem, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
     q, v, a = state
-    out = _kept(problem, v, a, out)
-    out = _sensible(problem, senses, out)
+    quick, rough = _speeds(problem, v, a)
+    out = _kept(problem, quick, rough, out)
+    out = _sensible(problem, senses, quick, out)
     return _regular(problem, q, out)
 
 
-def _kept(problem: Problem, v: Any, a: Any, out: ContactEfforts) -> ContactEfforts:
+def _speeds(problem: Problem, v: Any, a: Any) -> tuple[Any, Any]:
+    """Speed [m/s] and acceleration [m/s^2] by which to measure the motion: at least those of one radian per second."""
+    top, length = problem.mechanism.topology, length_of(problem.mechanism)
+
+    def largest(rates: Any) -> Any:
+        return length * jnp.max(jnp.abs(rates[top.angles])) + jnp.max(jnp.abs(rates[: top.base_dof]), initial=0.0)
+
+    quick = length + largest(v)
+    return quick, quick**2 / length + largest(a)
+
+
+def _kept(problem: Problem, quick: Any, rough: Any, out: ContactEfforts) -> ContactEfforts:
     """The motion must stay on its surfaces, and stick where it is said to."""
-    quick = 1.0 + jnp.max(jnp.abs(v))
-    rough = quick**2 + jnp.max(jnp.abs(a))
-    misses = (out.gap, out.gap_rate / quick, out.gap_acceleration / rough, out.creep / quick)
+    length = length_of(problem.mechanism)
+    misses = (out.gap / length, out.gap_rate / quick, out.gap_acceleration / rough, out.creep / quick)
     off = jnp.max(jnp.abs(jnp.stack([*misses, out.creep_acceleration / rough])), axis=0)
 
     def message() -> str:
@@ -73,15 +84,15 @@ def _kept(problem: Problem, v: Any, a: Any, out: ContactEfforts) -> ContactEffor
     return _raise_if(out, jnp.any(~(off < OFF)), message, static)
 
 
-def _sensible(problem: Problem, senses: Any, out: ContactEfforts) -> ContactEfforts:
+def _sensible(problem: Problem, senses: Any, quick: Any, out: ContactEfforts) -> ContactEfforts:
     """Friction needs to know which way; at rest the motion does not tell."""
     rubs = np.asarray([c.friction is not None and i not in problem.sticking for i, c in enumerate(problem.contacts)])
     names = listed(c.name for c, on in zip(problem.contacts, rubs, strict=True) if on)
     if senses is None:
         text = f"{names} is at rest, so that the direction of its friction is not known; say which way it is about to "
         text += "slide with senses=[+1] or [-1], or that it sticks with sticking=[...]"
-        return _raise_if(out, jnp.any(rubs & (jnp.abs(out.sliding) < SLOW)), lambda: text, text)
-    against = rubs & (senses * out.sliding < -SLOW)
+        return _raise_if(out, jnp.any(rubs & (jnp.abs(out.sliding) < SLOW * quick)), lambda: text, text)
+    against = rubs & (senses * out.sliding < -SLOW * quick)
     text = f"senses of {names} contradict the motion, which slides the other way"
     cure = "change the sign, or leave senses out"
     rates = lambda: ", ".join(f"{float(x):.3g}" for x in out.sliding)  # noqa: E731

@@ -66,18 +66,20 @@ class AbstractHuntCrossley(AbstractSlackening):
         if self.exponent is not None:
             errors.number(name, "exponent", self.exponent, least=1.0)
         errors.number(name, "restitution", self.restitution)
-        c = errors.known(self.restitution)
-        if c is None:
-            errors.flaw(~((self.restitution >= 0.0) & (self.restitution <= 1.0)))
-        elif not 0.0 <= c <= 1.0:
-            raise errors.CaromError(
+        c = self.restitution
+        errors.refuse_if(
+            (c < 0.0) | (c > 1.0),
+            lambda: (
                 f"restitution of {name} is {float(c):g}; it must lie in [0, 1]; 1 is elastic, 0 takes all the speed"
-            )
-        if c is not None and c == 0.0 and self.divides:
-            raise errors.CaromError(
+            ),
+        )
+        errors.refuse_if(
+            self.divides & (c == 0.0),
+            lambda: (
                 f"restitution of {name} is 0, and its loss factor divides by it; it must be greater than 0; give a "
                 "small value such as 0.01, or use an impulsive law for a plastic blow"
-            )
+            ),
+        )
 
     @classmethod
     def of(

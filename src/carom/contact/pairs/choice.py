@@ -74,18 +74,20 @@ def _refuse_one_link(owner: str, site: Site, other: Site) -> None:
 
 
 def _refuse_thin(owner: str, radius: Any, thickness: Any) -> None:
-    total = errors.known((radius, thickness))
-    if total is not None and not total.sum() > 0.0:
-        raise errors.CaromError(
+    errors.refuse_if(
+        radius + thickness <= 0.0,
+        lambda: (
             f"radius of {owner} is 0 and so is that of its Segment; the distance to a line has no sides; give one of "
             "them a radius > 0, such as half the bar's thickness"
-        )
+        ),
+    )
 
 
 def _refuse_tight(owner: str, radius: Any, hole: Any) -> None:
-    known = errors.known((radius, hole))
-    if known is not None and not known[0] < known[1]:
-        raise errors.CaromError(
-            f"radius of {owner} is {known[0]:g} and that of its Ring {known[1]:g}; what runs inside must be smaller; "
-            "for two disks side by side give the site and other_radius"
-        )
+    errors.refuse_if(
+        radius >= hole,
+        lambda: (
+            f"radius of {owner} is {float(radius):g} and that of its Ring {float(hole):g}; what runs inside must be "
+            "smaller; for two disks side by side give the site and other_radius"
+        ),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
-import numpy as np
 
 from ... import errors
 from .surface import AbstractSurface, Bound, still
@@ -61,11 +60,10 @@ def _inclined(slope: Any) -> tuple[Any, Any]:
 
 def _along(normal: Any) -> tuple[Any, Any]:
     errors.vector("Plane", "normal", normal, 2)
-    given = errors.known(normal)
-    if given is not None and not np.any(given):
-        raise errors.CaromError(
-            "normal of Plane is (0, 0); it must point into the free side, such as (0, 1) for a floor"
-        )
+    errors.refuse_if(
+        (normal[0] == 0.0) & (normal[1] == 0.0),
+        lambda: "normal of Plane is (0, 0); it must point into the free side, such as (0, 1) for a floor",
+    )
     x, y = jnp.asarray(normal[0], dtype=float), jnp.asarray(normal[1], dtype=float)
     size = jnp.hypot(x, y)
     size = jnp.where(jnp.abs(size - 1.0) < 4e-16, 1.0, size)  # a unit vector stays what it is, to the last bit

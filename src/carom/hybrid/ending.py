@@ -1,0 +1,71 @@
+"""How a run ends: at its horizon, at a limit, or because it leads nowhere, by name."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax.numpy as jnp
+
+from . import outcome
+from .carry import Attempt, Carry, Settings
+from .condition import any_of
+from .scene import State
+from .world import World
+
+EVENTS_AT_ONE_INSTANT = 100
+ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
+TRIES = 1_000  # attempts in a row without an accepted step of some length: landing takes at most 3 x 52 + 6 of them
+CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
+HARDLY = 1e-5  # of the world's length is how far things move from one such event to the next
+NOWHERE = 1e-9  # of the proposed step: one so short is no progress
+SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
+LIGHT = 299_792_458.0  # [m/s] nothing moves faster
+
+
+def outcome_of(
+    world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
+) -> Any:
+    stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
+    broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
+    phases = zip(world.automata, c.phases, new.phases, strict=True)  # a run may start where no motion is possible
+    lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
+    awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
+    early, late = new.window
+    window = (new.t - early) / CHATTER  # from event to event
+    dense = (window < RAPID * new.h) & (window * _fastest(world, new.y) < HARDLY * world.length)
+    dense = dense & (new.t - late > EVEN * (late - early))
+    code = c.outcome
+    # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
+    for when, what in (
+        (accept & a.last & ~new.fresh, outcome.FINISHED),  # an event at the horizon is served first, and what follows
+        ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
+        (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
+        (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
+        (new.tries > TRIES, outcome.STALLED),
+        (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
+        (stuck, outcome.STEP_TOO_SMALL),
+        (lost, outcome.NO_MOTION),
+        (_fastest(world, new.y) > LIGHT, outcome.RUNAWAY),
+        (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
+        (broken, outcome.NOT_FINITE),
+    ):
+        code = jnp.where((c.outcome == outcome.RUNNING) & when, what, code)
+    return code
+
+
+def window_of(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
+    """Instants of two events, half a window apart: how densely events come."""
+    turn = hit & (events % (CHATTER // 2) == 0)
+    return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])
+
+
+def _fastest(world: World, y: State) -> Any:
+    """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
+    top = world.mechanism.topology
+    speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
+    if isinstance(y.v, tuple):
+        speeds += [jnp.abs(y.v[top.angle_index(k)]) * world.length for k in range(top.links)]
+    else:
+        speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * world.length)
+    return functools.reduce(jnp.maximum, speeds)

@@ -1,0 +1,84 @@
+"""What becomes of an attempt: accepted, an event at its end, or tried again with another length.
+
+A condition that holds at the end of a step, and not at its beginning, became true in between: the bracket from one to
+the other is narrowed until it is as wide as time is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .carry import Attempt, Carry, Verdict
+from .condition import any_of
+from .locate import ahead, holding, just_now, together, turned, width_of
+from .scene import State
+
+CROSSING = 1e-6  # of the proposed step: a condition whose value is zero within this crosses zero there
+
+
+def settle(c: Carry, a: Attempt) -> Verdict:
+    """Accept the step, land on an event, or try again with another length."""
+    width = width_of(a.t)
+    good = a.norm <= 1.0
+    true = holding(a.asked, c.armed, width)
+    near = together(a.asked, c.armed, true, width)
+    true = tuple(jnp.where(a.last, n, h) for n, h in zip(near, true, strict=True))  # nothing comes after the horizon
+    met = good & any_of(true)
+    bracket = jnp.isfinite(c.high) & (a.span < c.high)
+    low = jnp.where(good & ~met & bracket, a.span, jnp.where(good, c.low, 0.0))
+    high = jnp.where(met, a.span, jnp.where(good, c.high, jnp.inf))
+    # An event counts at the end of a step that begins where nothing had happened: one width before, nothing has.
+    landed = met & (c.fresh | just_now(a.asked, true, width) | (a.span - c.low <= width))
+    clear = good & ~met & ~bracket
+    # What may have come and gone inside is looked at first.
+    done = landed | clear
+    blind = good & ~c.fresh & jnp.isinf(c.high) & (a.cut < a.span - width) & (a.cut > width)
+    peek = (done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)) | blind
+    look = jnp.where(blind, a.cut, a.unseen)
+    accept, hit = done & ~peek, landed & ~peek
+    aim, hint = _aim(c, a, true, met, low, high, width)
+    aim = jnp.where(accept | ~good, jnp.inf, jnp.where(peek, look, aim))
+    low = jnp.where(accept | peek, 0.0, low)
+    high = jnp.where(accept | peek, jnp.inf, high)
+    return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint)
+
+
+def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> tuple[Any, Any]:
+    """Where to try next: half a width behind the estimate, so that it lands; every third time in the middle.
+
+    The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.
+    Also returns the estimate from the far end, which is used again after an attempt that says nothing.
+    """
+    quiet = jax.lax.stop_gradient((c.guard, a.asked.ends))
+    asked = a.asked._replace(ends=quiet[1])
+    hint = jnp.where(met, turned(quiet[0], asked, true, a.span, low) + 0.5 * width, c.hint)
+    coming = ahead(asked, a.span, high) + 0.5 * width
+    guess = jnp.where(~met & (coming < high), coming, hint)
+    middle = 0.5 * (low + high)
+    usable = (guess > low) & (guess < high) & ((c.tries % 3 != 0) | (c.tries == 0))
+    # What is left is one width: the end of it, where the condition is known to hold.
+    return jnp.where(high - low <= width, high, jnp.where(usable, guess, middle)), hint
+
+
+def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, State]:
+    """One last Newton step onto the event, or onto the instant to arrive at, whose value is zero.
+
+    Its derivative is not: it is what makes event times, and states at them, differentiable (the step length itself is a
+    constant for derivatives). Of several conditions met at one instant, the first in the list counts.
+    """
+    dt = jnp.where(a.arrives, a.late - jax.lax.stop_gradient(a.late), 0.0)
+    found = a.arrives
+    for fired, value, rate, rounding in zip(verdict.fired, *a.asked.ends, a.asked.rounding, strict=True):
+        # A jump onto a condition (a step of no length, or a value far from zero) has no crossing to correct. Forces are
+        # rounded by what they are made of (a spring a kilometre away), which nobody knows here: hence a share of h.
+        near = 2.0 * rounding + (8.0 * width_of(a.t) + CROSSING * c.h) * jnp.abs(rate)
+        crossing = (a.span > 0.0) & (jnp.abs(value) <= near)
+        usable = fired & (rate > 0.0) & crossing
+        guess = -value / jnp.where(usable, rate, 1.0)
+        dt = jnp.where(usable & ~found, guess - jax.lax.stop_gradient(guess), dt)
+        found = found | usable
+    y = jax.tree.map(lambda y, r: y + dt * r, a.y, a.rate)
+    return jnp.where(a.arrives, a.t, a.t + dt), y

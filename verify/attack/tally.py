@@ -26,7 +26,7 @@ from carom.hybrid import outcome
 SHARE = float(os.environ.get("CAROM_ATTACK_SHARE", "1"))
 U = np.finfo(float).eps
 KINDS = ("right", "wrong", "stalled", "refused", "silent")
-STALLS = tuple(getattr(outcome, name, -1) for name in ("STEP_LIMIT", "STEP_TOO_SMALL", "ZENO"))
+STALLS = tuple(getattr(outcome, name) for name in ("STEP_LIMIT", "STEP_TOO_SMALL", "ZENO", "CHATTER", "STALLED"))
 REFUSALS_ALLOWED = 0.01
 
 

@@ -191,7 +191,9 @@ def processor_time(call, repeats: int) -> float:
 def ends_only(world, q, v, until: float, solver: str):
     """Compiled `final_state`, seconds of compiling (processor time)."""
     run = jax.jit(
-        lambda w, q, v: carom.final_state(w, q, v, until, solver=solver, rtol=RTOL, atol=ATOL),
+        lambda w, q, v: carom.final_state(
+            w, carom.State(q, v), until, settings=carom.Settings(solver, RTOL, ATOL, ledger=False)
+        ),
         compiler_options=compiler_options(),
     )
     begin = time.process_time()
@@ -244,8 +246,9 @@ def ours(name: str, world, made: dict) -> list[tuple]:
         spent = processor_time(lambda: jax.block_until_ready(run(world, q, v)), 20)  # noqa: B023
         out.append((name, f"carom {solver}, ends only", spent, f"{int(run(world, q, v).steps)} steps"))
     recorded = []
+    settings = carom.Settings("dopri8", RTOL, ATOL)
     call = lambda: recorded.append(  # noqa: E731
-        carom.simulate(world, **START, until=UNTIL, rtol=RTOL, atol=ATOL, solver="dopri8")
+        carom.simulate(world, world.state(**START), until=UNTIL, settings=settings)
     )
     call()
     spent = processor_time(call, 3)

@@ -32,7 +32,9 @@ from scipy.integrate import solve_ivp
 from timing import machine
 
 EVENTS = 90  # touch, switch, yield, peak, release, switch: six for each of fifteen strikes
-START = np.deg2rad([60.0, 45.0])
+ANGLES = np.deg2rad([60.0, 45.0])
+START = make_world().state(ANGLES)
+FEW = carom.Settings(max_events=EVENTS, ledger=False)
 
 
 def final(result) -> np.ndarray:
@@ -41,7 +43,7 @@ def final(result) -> np.ndarray:
 
 
 def simulate(**options):
-    return carom.simulate(make_world(), START, until=100.0, max_events=EVENTS, **options)
+    return carom.simulate(make_world(), START, until=100.0, settings=carom.Settings(max_events=EVENTS, **options))
 
 
 def best_of(call, repeats: int) -> float:
@@ -102,7 +104,7 @@ def scipy_run(method: str, rtol: float) -> np.ndarray:
         return done.t[-1], done.y[:, -1]
 
     down, up = np.deg2rad([-80, -70]), np.deg2rad([80, 70])
-    t, y = 0.0, np.array([*START, 0.0, 0.0])
+    t, y = 0.0, np.array([*ANGLES, 0.0, 0.0])
     for _ in range(15):
         t, y = phase(t, y, None, down, lambda y: high(y) + 1, False)
         t, y = phase(t, y, lambda d: hertz(d, radius), None, lambda y: -1 - high(y) - 1.9 * critical, True)
@@ -138,7 +140,7 @@ import time; a = time.perf_counter()
 import sys; sys.path.insert(0, {root!r})
 from examples.arm_repeated_impact import make_world
 import carom; b = time.perf_counter()
-carom.simulate(make_world(), [60, 45], degrees=True, until=6.0); c = time.perf_counter()
+w = make_world(); carom.simulate(w, w.state([60, 45], degrees=True), until=6.0); c = time.perf_counter()
 print(b - a, c - b)
 """
 
@@ -194,7 +196,9 @@ def main() -> None:
         options = {"solver": solver, "rtol": rtol, "atol": 0.01 * rtol}
         result = simulate(**options)
         bare = jax.jit(
-            lambda q, o=options: carom.final_state(make_world(), q, jnp.zeros(2), 100.0, max_events=EVENTS, **o),
+            lambda start, o=options: carom.final_state(
+                make_world(), start, 100.0, settings=carom.Settings(max_events=EVENTS, ledger=False, **o)
+            ),
             compiler_options=carom.hybrid.run.compiler_options(),
         )
         jax.block_until_ready(bare(START))
@@ -234,14 +238,14 @@ def main() -> None:
             print(f"  {name:6} {a:6.2f} {b:6.2f}")
             report[f"{name}_start"] = (a, b)
     world = eight_with_four_contacts()
-    result = carom.simulate(world, np.linspace(0.1, 0.6, 6), base=(0.0, 0.0), until=0.7)
+    result = carom.simulate(world, world.state(angles=np.linspace(0.1, 0.6, 6), base=(0.0, 0.0)), until=0.7)
     print(f"8 degrees of freedom, four contacts: {result}")
     report["eight"] = result.statistics._asdict()
 
     where = jax.default_backend().upper()
     for lanes in args.lanes:
         mus = jnp.linspace(0.05, 0.5, lanes)
-        call = lambda: carom.batch(make_world, mus, START, until=100.0, max_events=EVENTS)  # noqa: E731, B023
+        call = lambda: carom.batch(make_world, mus, START, until=100.0, settings=FEW)  # noqa: E731, B023
         start = time.perf_counter()
         ends = call()
         jax.block_until_ready(ends.q)

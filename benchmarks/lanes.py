@@ -26,12 +26,13 @@ import numpy as np
 from examples.arm_repeated_impact import make_world
 
 EVENTS = 90  # touch, switch, yield, peak, release, switch: six for each of fifteen strikes
-START = np.deg2rad([60.0, 45.0])
+START = make_world().state([60.0, 45.0], degrees=True)
 
 
 def ends_of(lanes: int, solver: str, **options) -> carom.study.batch.Batch:
     mus = jnp.linspace(0.05, 0.5, lanes)
-    ends = carom.batch(make_world, mus, START, until=100.0, max_events=EVENTS, solver=solver, **options)
+    settings = carom.Settings(solver, max_events=EVENTS, ledger=False)
+    ends = carom.batch(make_world, mus, START, until=100.0, settings=settings, **options)
     return jax.block_until_ready(ends)
 
 

@@ -80,10 +80,11 @@ def ours(kind: str, law: Any, lanes: int, solver: str) -> Ours:
     # The probes are the first lanes, so that one compilation serves errors and times.
     speeds = np.concatenate([PROBES, np.linspace(PROBES[0], PROBES[-1], lanes - len(PROBES))])
     x, y, spin = thrown(speeds)
-    start = {"base": (0.0, HEIGHT), "base_velocity": np.stack([x, y], axis=1), "rates": spin[:, None]}
+    start = make(None).state(rates=spin[:, None], base=(0.0, HEIGHT), base_velocity=np.stack([x, y], axis=1))
+    settings = carom.Settings(solver, max_events=most, ledger=False)
 
     def run(until: float = UNTIL) -> Any:
-        ends = carom.batch(make, speeds, [0.0], **start, until=until, solver=solver, max_events=most)
+        ends = carom.batch(make, speeds, start, until=until, settings=settings)
         return jax.block_until_ready(ends)
 
     begin = time.perf_counter()

@@ -59,7 +59,7 @@ def make_world(mu: float = 0.2) -> carom.World:
 def main() -> None:
     world = make_world()
     print(world.mechanism, "\n")
-    result = carom.simulate(world, angles=[60, 45], degrees=True, until=6.0)
+    result = carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
     print(result, "\n")
 
     print(

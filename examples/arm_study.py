@@ -75,13 +75,15 @@ def controllers(until: float = 3.0) -> dict[str, tuple[carom.study.Response, car
     out = {}
     for name, options in kinds.items():
         control = carom.PostureControl(arm, targets, **GAINS, **options)
-        result = carom.simulate(carom.World(arm, control=control, gravity=9.81), [60, 45], degrees=True, until=until)
+        world = carom.World(arm, control=control, gravity=9.81)
+        result = carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=until)
         out[name] = tuple(carom.study.response(result, f"link{k + 1}", targets[k]) for k in range(2))
     return out
 
 
 def main() -> None:
-    result = carom.simulate(make_world(), [60, 45], degrees=True, until=6.0)
+    world = make_world()
+    result = carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
     print(f"{len(result.impacts)} strikes in {result.t[-1]:g} s\n")
     print(f"{'the whole motion':32} {'paper':>8} {'carom':>9} {'difference':>11}")
     for (name, unit, paper), value in zip(WHOLE, whole_motion(result), strict=True):

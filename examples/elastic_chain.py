@@ -82,7 +82,8 @@ def rigid_link() -> carom.Body:
 
 
 def run(world: carom.World, rtol: float = 1e-8, until: float = 1.5, **options):
-    return carom.simulate(world, **START, until=until, rtol=rtol, atol=1e-3 * rtol, solver="dopri8", **options)
+    settings = carom.Settings("dopri8", rtol, 1e-3 * rtol)
+    return carom.simulate(world, world.state(**START), until=until, settings=settings, **options)
 
 
 def asymmetry(result) -> float:

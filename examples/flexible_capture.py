@@ -50,7 +50,7 @@ def beam(length: float, modes: int) -> carom.Beam:
 def captures(modes: int = 2) -> dict[str, carom.Capture]:
     """Simulation 1 of the thesis with elastic links; without modes, with rigid ones."""
     m = meeting(1, [beam(2.0, modes), beam(3.0, modes)] if modes else None)
-    given = (m.mechanism, HAND, GRIP, m.q, m.v)
+    given = (m.mechanism, HAND, GRIP, m.state)
     return {name: carom.capture(*given, kind=kind, restitution=e) for name, (kind, e) in KINDS.items()}
 
 
@@ -89,7 +89,7 @@ def free_motion(c: carom.Capture, until: float = 5.0, solver: str = "dopri8", rt
     """Arm and object as one mechanism, left alone."""
     after = carom.after_capture(c)
     world = carom.World(after.mechanism, gravity=0.0)
-    return carom.simulate(world, **after.start, until=until, solver=solver, rtol=rtol, atol=1e-2 * rtol)
+    return carom.simulate(world, after.state, until=until, settings=carom.Settings(solver, rtol, 1e-2 * rtol))
 
 
 def tip_deflections(run) -> dict[str, float]:

@@ -68,7 +68,12 @@ def make_world(arm: carom.Mechanism, law: str = "compliant") -> carom.World:
 
 
 def run(world: carom.World, until: float = 0.27, rtol: float = 1e-8):
-    return carom.simulate(world, START, degrees=True, until=until, rtol=rtol, atol=1e-2 * rtol)
+    return carom.simulate(
+        world,
+        world.state(angles=START, degrees=True),
+        until=until,
+        settings=carom.Settings(rtol=rtol, atol=1e-2 * rtol),
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,6 +22,7 @@ import carom
 from carom import dynamics
 
 HAND, GRIP = "arm.link2.tip", "target.grip"
+SETTINGS = carom.Settings(rtol=1e-9, atol=1e-11, ledger=False)
 TIMES = np.linspace(0.2, 10.0, 50)
 UNKNOWN = ("velocity_x", "velocity_y", "spin", "mass", "inertia")
 GUESS = {"velocity_x": 0.0, "velocity_y": 0.0, "spin": 0.0, "mass": 20.0, "inertia": 10.0}
@@ -59,14 +60,14 @@ def captured(p: Any, sight: Any) -> carom.Capture:
     apart = dynamics.site_position(both, q, HAND) - dynamics.site_position(both, q, GRIP)
     q = q.at[2:4].add(apart)  # the grip is in the hand
     v = jnp.zeros(both.dof).at[2].set(p["velocity_x"]).at[3].set(p["velocity_y"]).at[7].set(p["spin"])
-    return carom.capture(both, HAND, GRIP, q, v, kind="weld")
+    return carom.capture(both, HAND, GRIP, carom.State(q, v), kind="weld")
 
 
 def predict(p: Any, sight: Any) -> Any:
     """Base position [m], base attitude and joint angles [rad] after the capture, a row per time."""
     after = carom.after_capture(captured(p, sight))
     world = carom.World(after.mechanism, gravity=0.0)
-    q, _ = carom.states_at(world, after.q, after.v, TIMES, rtol=1e-9, atol=1e-11)
+    q, _ = carom.states_at(world, after.state, TIMES, settings=SETTINGS)
     return jax.vmap(after.mechanism.to_relative)(q)
 
 

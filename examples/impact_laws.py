@@ -24,7 +24,7 @@ def dropped_ball() -> None:
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), 0.5, radius=0.1)
     world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.8)
-    result = carom.simulate(world, [0.0], base=(0.0, 1.1), until=0.5)
+    result = carom.simulate(world, world.state(base=(0.0, 1.1)), until=0.5)
     line("instant of the impact", math.sqrt(2 / 9.8), result.impacts[0].t_start, "s")
     line("impulse", 1.5 * math.sqrt(2 * 9.8), result.impacts[0].normal_impulse, "N s")
 

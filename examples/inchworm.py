@@ -49,7 +49,10 @@ def follow(step, corrected: bool = False):
     """
     gains = {"kp": [400.0, 200.0, 100.0, 0.0], "kd": [12.0, 6.0, 3.0, 0.0]} if corrected else {}
     until = float(step.duration)
-    result = carom.simulate(step.world(**gains), angles=step.first, until=until, rtol=1e-10, atol=1e-12)
+    world = step.world(**gains)
+    result = carom.simulate(
+        world, world.state(angles=step.first), until=until, settings=carom.Settings(rtol=1e-10, atol=1e-12)
+    )
     times, (motion, _) = sampled(step)
     found = result.at(np.asarray(times))
     return result, float(np.max(np.abs(found.q - motion.q))), float(np.max(np.abs(found.v - motion.v)))

@@ -70,9 +70,8 @@ def make_world(x: Any) -> carom.World:
 def peak_force(x: Any, rtol: Any = 1e-9, reverse_steps: int | None = None) -> Any:
     """Largest normal force [N] of the blow: that at the event at which the tip turns."""
     world, q = make_world(x), posture(x)
-    end = carom.final_state(
-        world, q, rates(q), 0.1, max_events=EVENTS, rtol=rtol, atol=1e-3 * rtol, reverse_steps=reverse_steps
-    )
+    settings = carom.Settings(rtol=rtol, atol=1e-3 * rtol, max_events=EVENTS, ledger=False)
+    end = carom.final_state(world, carom.State(q, rates(q)), 0.1, settings=settings, reverse_steps=reverse_steps)
     depth = FLOOR - carom.dynamics.site_position(ARM, jnp.stack(end.y.q), ARM.tip)[1]
     law = world.automata[0].normal
     return law.force(law.phases.index("plastic"), law.touch(0.0), depth, 0.0)
@@ -143,7 +142,9 @@ def blow(x: Any):
     """The blow in the impact table of a run of its own."""
     q = posture(jnp.asarray(x))
     world = make_world(jnp.asarray(x))
-    return carom.simulate(world, q, rates(q), until=2e-3, rtol=1e-11, atol=1e-14).impacts[0]
+    return carom.simulate(
+        world, world.state(angles=q, rates=rates(q)), until=2e-3, settings=carom.Settings(rtol=1e-11, atol=1e-14)
+    ).impacts[0]
 
 
 def main() -> None:

@@ -37,8 +37,7 @@ class Meeting:
     """Arm and object as they touch."""
 
     mechanism: carom.Mechanism
-    q: np.ndarray
-    v: np.ndarray
+    state: carom.State
 
 
 def make_arm(links=None) -> carom.Mechanism:
@@ -57,14 +56,13 @@ def meeting(simulation: int, links=None) -> Meeting:
     both = carom.side_by_side(arm=make_arm(links), target=make_target())
     up = np.pi / 2
     angles = [up, up, up, up + np.pi - GAMMA]
-    q = both.coordinates(angles, base=[(1.0, 2.0), (1.0, 8.0)])
-    v = both.coordinates([0.0] * 4, base=[(0.0, 0.0), APPROACH[simulation]])
-    return Meeting(both, np.asarray(q), np.asarray(v))
+    bases = {"base": [(1.0, 2.0), (1.0, 8.0)], "base_velocity": [(0.0, 0.0), APPROACH[simulation]]}
+    return Meeting(both, both.state(angles, **bases))
 
 
 def captures(simulation: int, **options) -> dict[str, carom.Capture]:
     m = meeting(simulation)
-    given = (m.mechanism, HAND, GRIP, m.q, m.v)
+    given = (m.mechanism, HAND, GRIP, m.state)
     found = {kind: carom.capture(*given, kind=kind, **options) for kind in ("point", "weld", "point-then-weld")}
     return found | {"thesis formula": carom.capture_by_pseudo_inverse(*given)}
 
@@ -72,7 +70,8 @@ def captures(simulation: int, **options) -> dict[str, carom.Capture]:
 def free_motion(found: carom.Capture, until: float = 10.0):
     after = carom.after_capture(found)
     world = carom.World(after.mechanism, gravity=0.0)
-    return carom.simulate(world, **after.start, until=until, solver="dopri8", rtol=1e-13, atol=1e-14)
+    settings = carom.Settings("dopri8", rtol=1e-13, atol=1e-14)
+    return carom.simulate(world, after.state, until=until, settings=settings)
 
 
 def controlled(found: carom.Capture, damping_ratio: float, until: float = 10.0):
@@ -80,7 +79,8 @@ def controlled(found: carom.Capture, damping_ratio: float, until: float = 10.0):
     after = carom.after_capture(found)
     control = carom.HoldPose(after.mechanism, after.q, kp=1.0, damping_ratio=damping_ratio)
     world = carom.World(after.mechanism, control=control, gravity=0.0)
-    return carom.simulate(world, **after.start, until=until, solver="dopri8", rtol=1e-12, atol=1e-13), control
+    settings = carom.Settings("dopri8", rtol=1e-12, atol=1e-13)
+    return carom.simulate(world, after.state, until=until, settings=settings), control
 
 
 def closed_form(rates: np.ndarray, damping_ratio: float, t: np.ndarray) -> np.ndarray:

@@ -23,7 +23,8 @@ from carom.control import AtHeight, OnStrike
 
 @pytest.fixture(scope="module")
 def hammering():
-    return carom.simulate(make_world(), [60, 45], degrees=True, until=6.0)
+    world = make_world()
+    return carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
 
 
 @pytest.mark.parametrize("k", [0, 1])
@@ -58,9 +59,9 @@ def test_a_rigid_hammer_has_an_orbit_from_a_rough_guess():
     schedule = [OnStrike(anvil), AtHeight(arm.tip, 0.5)]
     hammer = carom.PostureControl(arm, [[-1.0], [1.0]], kp=[50.0], kd=[3.0], schedule=schedule, compensate_weight=True)
     world = carom.World(arm, contacts=carom.RigidContacts(anvil), control=hammer)
-    orbit = carom.find_orbit(world, ("rigid contacts", "strike anvil"), [0.3], until=0.5)
+    orbit = carom.find_orbit(world, ("rigid contacts", "strike anvil"), world.state(angles=[0.3]), until=0.5)
     assert orbit.stable and orbit.residual < 1e-10
-    run = carom.simulate(world, [0.3], until=2.0, rtol=1e-12, atol=1e-14)
+    run = carom.simulate(world, world.state(angles=[0.3]), until=2.0, settings=carom.Settings(rtol=1e-12, atol=1e-14))
     away = np.array([abs(e.v_after[0] - orbit.v[0]) for e in run.events if e.exit == "strike anvil"])
     np.testing.assert_allclose(away[3:6] / away[2:5], abs(orbit.multipliers[0]), rtol=1e-3)
 
@@ -70,7 +71,7 @@ def test_an_elastic_ball_bounces_for_ever():
     disk = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
     floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), 1.0, radius=0.1, name="floor")
     world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=9.81)
-    orbit = carom.find_orbit(world, ("rigid contacts", "strike floor"), [0.0], base=(0.0, 1.1), until=1.0)
+    orbit = carom.find_orbit(world, ("rigid contacts", "strike floor"), world.state(base=(0.0, 1.1)), until=1.0)
     assert orbit.period == pytest.approx(2 * np.sqrt(2 / 9.81), rel=1e-11)
     assert not orbit.stable and "neutral orbit" in str(orbit)
     assert np.max(np.abs(orbit.multipliers)) == pytest.approx(1.0, abs=1e-8)
@@ -121,7 +122,10 @@ def test_the_whole_gait_is_one_motion():
         if step.holds != held:
             q, v, held = -q[::-1], -v[::-1], step.holds  # counted from the other foot
         until = float(step.duration)
-        result = carom.simulate(step.world(**gains), q, v, until=until, rtol=1e-10, atol=1e-12)
+        world = step.world(**gains)
+        result = carom.simulate(
+            world, world.state(angles=q, rates=v), until=until, settings=carom.Settings(rtol=1e-10, atol=1e-12)
+        )
         times, (motion, _) = sampled(step)
         assert np.max(np.abs(result.at(np.asarray(times)).q - motion.q)) < 1e-6
         q, v = result.q[-1], result.v[-1]
@@ -140,7 +144,7 @@ def test_yield_strength_and_friction_from_a_bouncing_ball():
         law, drag = carom.JacksonGreen(steel, steel, radius), carom.SmoothCoulomb(p["friction"], 0.02)
         floor = carom.Contact(ball.tip, carom.Plane(height=0.0), law, drag, radius=radius, name="floor")
         start, speed = jnp.array([0.0, 0.3 + radius, 0.0]), jnp.array([3.0, 0.0, 0.0])
-        q, _ = carom.states_at(carom.World(ball, contacts=floor), start, speed, times)
+        q, _ = carom.states_at(carom.World(ball, contacts=floor), carom.State(start, speed), times)
         return {"height": q[:, 1], "turned": radius * q[:, 2]}
 
     truth, noise = {"yield": 1.12, "friction": 0.2}, 1e-4

@@ -26,7 +26,8 @@ def ended(x, reverse_steps=None, rtol=1e-10):
     floor = carom.RigidContact(ARM.tip, carom.Plane(height=-0.5), x[0], name="floor")
     world = carom.World(ARM, contacts=carom.RigidContacts(floor), gravity=9.81)
     q, v = jnp.stack([x[1], x[2], jnp.asarray(0.002)]), jnp.array([-2.0, 0.0, 0.0])
-    end = carom.final_state(world, q, v, 0.02, rtol=rtol, atol=0.01 * rtol, reverse_steps=reverse_steps)
+    settings = carom.Settings(rtol=rtol, atol=0.01 * rtol, ledger=False)
+    end = carom.final_state(world, carom.State(q, v), 0.02, settings=settings, reverse_steps=reverse_steps)
     return jnp.stack([*end.y.q, *end.y.v, end.events * 1.0])
 
 

@@ -84,6 +84,7 @@ from .equations import Equations as Equations
 from .equations import equations as equations
 from .errors import CaromError as CaromError
 from .errors import CaromWarning as CaromWarning
+from .hybrid import Settings as Settings
 from .hybrid import World as World
 from .mechanism import BASE as BASE
 from .mechanism import Arm as Arm
@@ -98,6 +99,7 @@ from .mechanism import Mechanism as Mechanism
 from .mechanism import PointMass as PointMass
 from .mechanism import Rod as Rod
 from .mechanism import Site as Site
+from .mechanism import State as State
 from .mechanism import side_by_side as side_by_side
 from .simulate import SimulationError as SimulationError
 from .simulate import simulate as simulate

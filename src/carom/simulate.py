@@ -16,12 +16,14 @@ import numpy as np
 
 from . import errors
 from .hybrid import outcome
-from .hybrid.carry import Carry, Settings, settings_of
+from .hybrid.carry import Carry
 from .hybrid.condition import condition_of
 from .hybrid.flow import scene_with_motion
 from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.scene import Scene, merge, split
+from .hybrid.settings import Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
+from .mechanism.state import State, refuse_state
 from .progress import Progress
 from .result import files
 from .result.cautions import at_once
@@ -41,58 +43,35 @@ class SimulationError(errors.CaromError):
 
 def simulate(
     world: World,
-    angles: Any,
-    rates: Any = None,
+    start: State,
     *,
-    base: Any = None,
-    base_velocity: Any = None,
-    bending: Any = None,
-    bending_rates: Any = None,
-    relative: bool = False,
-    degrees: bool = False,
     until: float,
-    solver: str = "tsit5",
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
-    max_steps: int = 10_000_000,
-    max_events: int | None = None,
-    ledger: bool = True,
+    settings: Settings | None = None,
     progress: bool | None = None,
     stream: str | Path | None = None,
     throw: bool = True,
 ) -> Result:
     """Simulate a world from a state until a time [s].
 
-    - `angles`, `rates`: of the links, absolute or `relative`, in radians or `degrees`; rates are zero by default
-    - `base`, `base_velocity`: (x, y) of every free tree
-    - `bending`, `bending_rates`: modal coordinates [m] of the elastic links, zero by default
-    - `solver`: 'tsit5', 'dopri8' (order 8, for tight tolerances) or 'rodas5p' (for stiff worlds)
-    - `rtol`, `atol`: tolerances of the integration
-    - `max_events`: stop after so many events
-    - `ledger`: integrate the works of all forces (a few per cent of the time)
+    - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`
+    - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
     - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result
       reads them back when it is asked for them)
     - `throw`: raise `SimulationError` when the run ends early; its `result` holds what was computed
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
+
+        carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
     """
     if not isinstance(world, World):
         raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")
-    q = world.mechanism.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
-    still = np.zeros(world.mechanism.topology.links)
-    v = world.mechanism.coordinates(
-        still if rates is None else rates,
-        base=base_velocity,
-        relative=relative,
-        degrees=degrees,
-        bending=bending_rates,
-    )
-    check_numbers(until, rtol, atol)
+    start = refuse_state(start, world.mechanism)
+    settings = settings_or_default(settings)
     began = time.perf_counter()
-    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
-    carry = _opened(world, q, v, float(until), ledger)
-    result = _drive(world, settings, carry, progress, None if stream is None else Path(stream), began, (q, v))
+    integration = settings.integration(until)
+    carry = _opened(world, start, float(until), settings.ledger)
+    result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
         for sentence in at_once(result):
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
@@ -106,28 +85,23 @@ def simulate(
 
 def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: bool | None = None) -> Result:
     """The same run from the same state with other tolerances; one that ends early, or is stopped, is returned too."""
-    began, old = time.perf_counter(), result.settings
-    # The solver is put in afterwards; ten times the steps are allowed, because tighter tolerances need more of them.
-    tight = settings_of("tsit5", rtol, atol, until, 10 * int(old.max_steps), int(old.max_events))
-    settings = dataclasses.replace(tight, solver=old.solver, stop_at=old.stop_at)
-    carry = _opened(result.world, *result.start, until, bool(result.final.y.work))
-    return _drive(result.world, settings, carry, progress, None, began, result.start)
+    began, old = time.perf_counter(), result.integration
+    integration = dataclasses.replace(
+        old,
+        rtol=np.asarray(rtol),
+        atol=np.asarray(atol),
+        until=np.asarray(until),
+        max_steps=np.asarray(10 * int(old.max_steps)),  # tighter tolerances need more of them
+    )
+    carry = _opened(result.world, result.start, until, bool(result.final.y.work))
+    return _drive(result.world, integration, carry, progress, None, began, result.start)
 
 
-def check_numbers(until: Any, rtol: Any, atol: Any) -> None:
-    """Refuse, before any compilation, what cannot work."""
-    errors.number("run", "until", until, above=0.0)
-    errors.number("run", "rtol", rtol, above=0.0)
-    errors.number("run", "atol", atol, above=0.0)
-    if float(rtol) < 1e-14:
-        raise errors.CaromError(f"rtol of run is {float(rtol):g}; float64 carries 16 digits; it must be at least 1e-14")
-
-
-def _opened(world: World, q: Any, v: Any, until: float, ledger: bool) -> Carry:
+def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     """The carry at the start, unless something touches, or is not finite, that must not be."""
     for automaton in world.automata:
         automaton.check(world.mechanism)
-    h = np.asarray(min(1e-3, 0.01 * until))
+    q, v, h = start.q, start.v, np.asarray(min(1e-3, 0.01 * until))
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
     _refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
@@ -148,9 +122,9 @@ def _refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
                 )
 
 
-def check_start(world: World, q: Any, v: Any) -> None:
+def check_start(world: World, state: State) -> None:
     """Refuse a state from which no run can start, without compiling one."""
-    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
+    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
     _refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
 
 
@@ -185,22 +159,22 @@ def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry,
 
 def _drive(
     world: World,
-    settings: Settings,
+    integration: Integration,
     carry: Carry,
     progress: bool | None,
     stream: Path | None,
     began: float,
-    begin: tuple[Any, Any],
+    begin: State,
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     store = _Store(stream)
-    run = executable(chunk, (ROWS,), world, settings, carry)
+    run = executable(chunk, (ROWS,), world, integration, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)
-    show = Progress(progress, float(settings.until), _impact_columns(world))
+    show = Progress(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
-            piece = run(world, settings, carry)
+            piece = run(world, integration, carry)
             events = np.asarray(piece.events)[: int(piece.event_count)]
             store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)
             carry = piece.carry
@@ -213,9 +187,9 @@ def _drive(
     statistics = Statistics(
         int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
     )
-    if int(carry.outcome) == outcome.STEP_LIMIT and bool(runs_away(world, *begin, carry.y)):
+    if int(carry.outcome) == outcome.STEP_LIMIT and bool(runs_away(world, begin.q, begin.v, carry.y)):
         carry = carry._replace(outcome=jnp.asarray(outcome.RUNAWAY))
-    return Result(world, settings, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
+    return Result(world, integration, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:

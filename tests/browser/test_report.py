@@ -36,8 +36,8 @@ def result():
     law = carom.JacksonGreen(steel, steel, radius=0.01)
     floor = carom.Contact(ball.tip, carom.Plane(height=0.0), law, radius=0.01, name=NAME)
     world = carom.World(ball, contacts=floor, gravity=9.81)
-    start = {"angles": [0.0], "rates": [5.0], "base": (0.0, 0.31), "base_velocity": (0.1, 0.0)}
-    return carom.simulate(world, **start, until=0.7)
+    start = world.state(rates=[5.0], base=(0.0, 0.31), base_velocity=(0.1, 0.0))
+    return carom.simulate(world, start, until=0.7)
 
 
 @pytest.fixture(scope="module")
@@ -235,9 +235,8 @@ def test_a_figure_opens_large(shown):
 def test_a_blow_between_two_clips_is_an_impact(browser, tmp_path):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
     world = carom.World(ball, gravity=0.0)
-    start = {"angles": [0.0], "base": (-0.5, 0.0), "base_velocity": (1.0, 0.0), "until": 0.5}
-    first = carom.simulate(world, **start)
-    second = carom.simulate(world, **start | {"base": (0.0, 0.0), "base_velocity": (0.25, 0.0)})
+    first = carom.simulate(world, world.state(base=(-0.5, 0.0), base_velocity=(1.0, 0.0)), until=0.5)
+    second = carom.simulate(world, world.state(base_velocity=(0.25, 0.0)), until=0.5)
     numbers = {"max_indentation": 0.0, "residual_indentation": 0.0, "max_normal_force": float("inf")}
     speeds = {"normal_velocity_before": -1.0, "normal_velocity_after": -0.25}
     sides = {"tangential_velocity_before": 0.0, "tangential_velocity_after": 0.0, "tangential_impulse": 0.0}

@@ -12,11 +12,12 @@ import pytest
 import carom
 from carom.control import AtHeight
 from carom.hybrid import outcome, rosenbrock
-from carom.hybrid.carry import Carry, Settings
+from carom.hybrid.carry import Carry
 from carom.hybrid.flow import derivative
 from carom.hybrid.loop import advance
 from carom.hybrid.run import compiler_options, start
-from carom.hybrid.scene import State
+from carom.hybrid.scene import Continuous
+from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import SOLVERS, Solver
 
 ROD = carom.Rod(length=1.0, mass=1.0)
@@ -44,11 +45,11 @@ def begin(world: carom.World) -> Carry:
     return start(world, jnp.array([-1.2, -0.4]), jnp.array([0.5, -1.0]), 1e-3, True)
 
 
-def flow(world: carom.World) -> tuple[Callable[[Any, State], State], State]:
+def flow(world: carom.World) -> tuple[Callable[[Any, Continuous], Continuous], Continuous]:
     """The world's derivative in its first phase, with a push that depends on time; and a state."""
     c = begin(world)
 
-    def rhs(t: Any, y: State) -> State:
+    def rhs(t: Any, y: Continuous) -> Continuous:
         rate = derivative(world, t, y, c.phases, c.memory)
         return rate._replace(v=(rate.v[0] + jnp.sin(7.0 * t), *rate.v[1:]))
 
@@ -59,14 +60,16 @@ def numbers(y: Any) -> np.ndarray:
     return np.array([float(x) for x in jax.tree.leaves(y)])
 
 
-def march(solver: Solver, rhs: Callable[[Any, State], State], y: State, until: float) -> Callable[[int], np.ndarray]:
+def march(
+    solver: Solver, rhs: Callable[[Any, Continuous], Continuous], y: Continuous, until: float
+) -> Callable[[int], np.ndarray]:
     """The state after so many equal steps."""
 
     @compiled
-    def run(count: Any) -> State:
+    def run(count: Any) -> Continuous:
         h = until / count
 
-        def one(i: Any, s: tuple[State, State]) -> tuple[State, State]:
+        def one(i: Any, s: tuple[Continuous, Continuous]) -> tuple[Continuous, Continuous]:
             new, _, rate = solver.step(rhs, i * h, s[0], s[1], h)
             return new, rate
 
@@ -78,7 +81,7 @@ def march(solver: Solver, rhs: Callable[[Any, State], State], y: State, until: f
 def with_events(solver: Solver, world: carom.World, until: float) -> Callable[[int], np.ndarray]:
     """The same in the engine's own loop: steps are shorter only where an event or the end is."""
     huge = jnp.asarray(1e9)  # a tolerance that accepts everything
-    settings = Settings(solver, huge, huge, jnp.asarray(until), jnp.asarray(10**6), jnp.asarray(10**6))
+    settings = Integration(solver, huge, huge, jnp.asarray(until), jnp.asarray(10**6), jnp.asarray(10**6))
 
     @compiled
     def run(count: Any) -> Carry:
@@ -191,7 +194,12 @@ class TestRun:
         """Through impacts, the error of the end and that of the ledger fall with the tolerance."""
         world = bouncing()
         runs = {
-            rtol: carom.simulate(world, [0.2, -0.5], until=0.8, solver=name, rtol=rtol, atol=rtol / 100)
+            rtol: carom.simulate(
+                world,
+                world.state(angles=[0.2, -0.5]),
+                until=0.8,
+                settings=carom.Settings(solver=name, rtol=rtol, atol=rtol / 100),
+            )
             for rtol in (1e-5, 1e-8, 1e-12)
         }
         assert len(runs[1e-8].impacts) >= 1
@@ -207,18 +215,20 @@ class TestRun:
 class TestStiff:
     def test_steps(self) -> None:
         """What stability costs an explicit method, the stiff one does not pay."""
+        world = stiff()
         explicit, implicit = (
-            carom.simulate(stiff(), [0.0, 0.0], until=1.0, solver=n, rtol=1e-6, atol=1e-8) for n in ("tsit5", "rodas5p")
+            carom.simulate(world, world.state(), until=1.0, settings=carom.Settings(n, rtol=1e-6, atol=1e-8))
+            for n in ("tsit5", "rodas5p")
         )
         assert implicit.statistics.steps < 0.02 * explicit.statistics.steps
         np.testing.assert_allclose(implicit.q[-1], explicit.q[-1], rtol=1e-5)
 
     def test_forced_transient(self) -> None:
         """Prothero and Robinson: v' = -L (v - cos t) - sin t, from v = 1: the solution stays cos t, however large L."""
-        start, large = State((jnp.asarray(0.0),), (jnp.asarray(1.0),), (), ()), 1e8
+        start, large = Continuous((jnp.asarray(0.0),), (jnp.asarray(1.0),), (), ()), 1e8
 
-        def rhs(t: Any, y: State) -> State:
-            return State(y.v, (-large * (y.v[0] - jnp.cos(t)) - jnp.sin(t),), (), ())
+        def rhs(t: Any, y: Continuous) -> Continuous:
+            return Continuous(y.v, (-large * (y.v[0] - jnp.cos(t)) - jnp.sin(t),), (), ())
 
         end = march(SOLVERS["rodas5p"], rhs, start, 1.0)(20)
         np.testing.assert_allclose(end, [np.sin(1.0), np.cos(1.0)], rtol=1e-6)
@@ -228,7 +238,7 @@ class TestStiff:
         many = jax.tree.map(lambda x: x + jnp.linspace(0.0, 0.5, 3), y)
         t, h = jnp.asarray(0.1), jnp.asarray(0.02)
 
-        def one(y: State) -> State:
+        def one(y: Continuous) -> Continuous:
             return SOLVERS["rodas5p"].step(rhs, t, y, rhs(t, y), h)[0]
 
         together, single = compiled(jax.vmap(one))(many), compiled(one)
@@ -254,7 +264,7 @@ class TestStiff:
         c = start(chain, jnp.linspace(-1.5, -1.0, 9), jnp.linspace(0.0, 1.0, 9), 1e-3, True)
         t, h = jnp.asarray(0.0), jnp.asarray(1e-3)
 
-        def rhs(t: Any, y: State) -> State:
+        def rhs(t: Any, y: Continuous) -> Continuous:
             return derivative(chain, t, y, c.phases, c.memory)
 
         stiff, plain = (

@@ -27,6 +27,7 @@ FOOT = ROD.site("foot")
 START, UNTIL = {"angles": [-1.0], "base": (0.0, 0.255)}, 0.05
 SLIDES, STOPS = (3.0, -1.0, -2.0), (0.3, -1.0, -2.0)  # velocity of the centre [m/s] and turning [rad/s]
 
+TIGHT = carom.Settings(rtol=1e-11, atol=1e-13)
 STIFFNESSES = 1e7 * 32.0 ** np.arange(5)  # blows of 5 ms to 20 us
 ACHIEVED = carom.achieved_restitution(carom.HuntCrossley(1e7, 0.6))
 
@@ -45,8 +46,8 @@ CASES = {
 }
 
 
-def thrown(throw: tuple[float, float, float]) -> dict[str, Any]:
-    return {**START, "rates": [throw[2]], "base_velocity": throw[:2], "until": UNTIL, "rtol": 1e-11, "atol": 1e-13}
+def thrown(throw: tuple[float, float, float]) -> carom.State:
+    return ROD.state(**START, rates=[throw[2]], base_velocity=throw[:2])
 
 
 def compliant(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.ndarray:
@@ -55,14 +56,16 @@ def compliant(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.
     def make(stiffness: Any) -> carom.World:
         return carom.World(ROD, contacts=carom.Contact(FOOT, FLOOR, law(stiffness), friction), gravity=0.0)
 
-    ends = carom.batch(make, jnp.asarray(STIFFNESSES), **thrown(throw))
+    ends = carom.batch(make, jnp.asarray(STIFFNESSES), thrown(throw), until=UNTIL, settings=TIGHT)
     assert np.all(np.asarray(ends.phases[0]) == 0)  # released
     return np.asarray(ends.v)
 
 
 def impulsive(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.ndarray:
     contacts = carom.RigidContacts(carom.RigidContact(FOOT, FLOOR, law, friction, name="floor"))
-    result = carom.simulate(carom.World(ROD, contacts=contacts, gravity=0.0), **thrown(throw))
+    result = carom.simulate(
+        carom.World(ROD, contacts=contacts, gravity=0.0), thrown(throw), until=UNTIL, settings=TIGHT
+    )
     assert [e.exit for e in result.events] == ["strike floor"]
     (impact,) = result.impacts
     assert (abs(impact.tangential_velocity_after) < 1e-9) == (throw is STOPS)

@@ -12,6 +12,7 @@ import carom
 from carom.hybrid.run import compiler_options
 
 RADIUS = 0.1
+PLAIN = carom.Settings(ledger=False)
 
 
 def compiled(function):
@@ -44,7 +45,7 @@ def bounced(x, reverse_steps=None):
     mechanism, rigid = ball([("floor", carom.Plane(height=0.0), x[2])])
     world = carom.World(mechanism, contacts=rigid, gravity=x[3])
     q, v = jnp.stack([0.0, x[0] + RADIUS, 0.0]), jnp.stack([0.0, x[1], 0.0])
-    end = carom.final_state(world, q, v, 1.0, reverse_steps=reverse_steps)
+    end = carom.final_state(world, carom.State(q, v), 1.0, settings=PLAIN, reverse_steps=reverse_steps)
     return jnp.stack([end.y.q[1] - RADIUS, end.y.v[1]])
 
 
@@ -85,7 +86,7 @@ def between_ground_and_wall():
 
     def end(x, reverse_steps=None):
         q, v = jnp.stack([x[0], x[1], 0.0]), jnp.stack([x[2], x[3], 0.0])
-        c = carom.final_state(world, q, v, 2.0, reverse_steps=reverse_steps)
+        c = carom.final_state(world, carom.State(q, v), 2.0, settings=PLAIN, reverse_steps=reverse_steps)
         return jnp.stack([c.y.q[0], c.y.q[1], c.y.v[0], c.y.v[1]])
 
     def mirrored(x):
@@ -127,7 +128,7 @@ def one_ball_striking_another():
     def end(x, reverse_steps=None):
         q = jnp.stack([x[0], 0.0, 1.0, 0.0, 0.0, 0.0])
         v = jnp.stack([x[1], 0.0, 0.0, 0.0, 0.0, 0.0])
-        c = carom.final_state(world, q, v, 2.0, reverse_steps=reverse_steps)
+        c = carom.final_state(world, carom.State(q, v), 2.0, settings=PLAIN, reverse_steps=reverse_steps)
         return jnp.stack([c.y.q[2], c.y.v[2], c.y.v[0]])
 
     x = jnp.array([0.0, 1.0])
@@ -139,16 +140,10 @@ def one_ball_striking_another():
 
 def struck(x, strikes=5, reverse_steps=None, rtol=1e-10):
     """Time and state of the arm paper's experiment after so many strikes, from friction and first angle."""
-    end = carom.final_state(
-        make_world(x[0]),
-        jnp.stack([x[1], jnp.deg2rad(45.0)]),
-        jnp.zeros(2),
-        10.0,
-        max_events=6 * strikes - 1,  # touch, switch, yield, peak, release, switch; up to the last release
-        rtol=rtol,
-        atol=0.01 * rtol,
-        reverse_steps=reverse_steps,
-    )
+    world, start = make_world(x[0]), carom.State(jnp.stack([x[1], jnp.deg2rad(45.0)]), jnp.zeros(2))
+    events = 6 * strikes - 1  # touch, switch, yield, peak, release, switch; up to the last release
+    settings = carom.Settings(rtol=rtol, atol=0.01 * rtol, max_events=events, ledger=False)
+    end = carom.final_state(world, start, 10.0, settings=settings, reverse_steps=reverse_steps)
     return jnp.stack([end.t, *end.y.q, *end.y.v])
 
 

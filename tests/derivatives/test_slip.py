@@ -24,9 +24,8 @@ def pulled(far, x):
     touch = carom.RigidContact(BLOCK.tip, belt, 0.0, carom.Coulomb(mu, static), name="belt")
     world = carom.World(BLOCK, contacts=carom.RigidContacts(touch), elements=spring, gravity=G)
     still = jnp.zeros(())
-    end = carom.final_state(
-        world, jnp.stack([far + PLACE, still, still]), jnp.stack([speed, still, still]), UNTIL, rtol=1e-11, atol=1e-13
-    )
+    start = carom.State(jnp.stack([far + PLACE, still, still]), jnp.stack([speed, still, still]))
+    end = carom.final_state(world, start, UNTIL, settings=carom.Settings(rtol=1e-11, atol=1e-13, ledger=False))
     return jnp.stack([end.y.q[0] - far, end.y.v[0]]), (end.outcome, end.events)
 
 

@@ -384,8 +384,9 @@ def runs(name: str) -> list[tuple[Result, Result]]:
 
     def run(side: float, x: float, y: float, spin: float) -> Result:
         turned = angle if side > 0 or angle == 0.0 else -np.pi - angle
-        start = {"base": (side * 0.2, height), "base_velocity": (side * x, y)}
-        result = carom.simulate(world, [turned], [side * spin], **start, until=0.03, rtol=1e-10, atol=1e-12)
+        bases = {"base": (side * 0.2, height), "base_velocity": (side * x, y)}
+        start = world.state(angles=[turned], rates=[side * spin], **bases)
+        result = carom.simulate(world, start, until=0.03, settings=carom.Settings(rtol=1e-10, atol=1e-12))
         assert any(e.exit in ("touch", "strike floor") for e in result.events)
         return result
 
@@ -459,7 +460,9 @@ def test_derivatives_through_a_blow_agree_both_ways(kind: str) -> None:
     q, v = jnp.array([0.2, height, angle]), jnp.array(velocity)
 
     def end(v: Any, reverse_steps: int | None = None) -> Any:
-        return jnp.stack(carom.final_state(world, q, v, 0.03, rtol=1e-9, reverse_steps=reverse_steps).y.v)
+        settings = carom.Settings(rtol=1e-9, ledger=False)
+        end = carom.final_state(world, carom.State(q, v), 0.03, settings=settings, reverse_steps=reverse_steps)
+        return jnp.stack(end.y.v)
 
     push = compiled(lambda v, dv: jax.jvp(end, (v,), (dv,))[1])
     ahead = np.stack([push(v, dv) for dv in jnp.eye(3)], axis=1)

@@ -58,7 +58,10 @@ def climb(y) -> float:
 
 
 def test_the_first_impact_equals_a_tight_quadrature() -> None:
-    run = carom.simulate(make_world(), [60, 45], degrees=True, until=0.25, rtol=1e-11, atol=1e-13)
+    world = make_world()
+    run = carom.simulate(
+        world, world.state(angles=[60, 45], degrees=True), until=0.25, settings=carom.Settings(rtol=1e-11, atol=1e-13)
+    )
     impact, touch = run.impacts[0], next(e for e in run.events if e.exit == "touch")
     release = next(e for e in run.events if e.exit == "release")
     t, y = phase(0.0, np.r_[touch.q, touch.v], lambda d: hertz(d, RADIUS), lambda y: depth(y) - 1.9 * CRITICAL)

@@ -35,7 +35,7 @@ def result() -> Result:
         schedule=[OnStrike("tip"), AtHeight(arm.tip, 1.0)],
     )
     world = carom.World(arm, contacts=contact, control=control, pause_in_impact=True)
-    return carom.simulate(world, [60, 45], degrees=True, until=1.0)
+    return carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=1.0)
 
 
 def measured(impact: Impact) -> dict[str, float]:

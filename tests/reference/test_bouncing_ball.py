@@ -16,7 +16,8 @@ def world(restitution, **options):
 
 @pytest.fixture(scope="module")
 def result():
-    return carom.simulate(world(E), angles=[0.3], rates=[2.0], base=(0.0, HEIGHT + RADIUS), until=4.0)
+    whole = world(E)
+    return carom.simulate(whole, whole.state(angles=[0.3], rates=[2.0], base=(0.0, HEIGHT + RADIUS)), until=4.0)
 
 
 def instants(count):
@@ -51,7 +52,8 @@ def test_the_blows_take_all_the_energy(result):
 
 
 def test_a_plastic_blow_closes_at_once():
-    once = carom.simulate(world(0.0), angles=[0.0], base=(0.0, HEIGHT + RADIUS), until=1.0)
+    whole = world(0.0)
+    once = carom.simulate(whole, whole.state(base=(0.0, HEIGHT + RADIUS)), until=1.0)
     assert [event.phase_after for event in once.events] == ["closed: floor"]
 
 
@@ -62,7 +64,7 @@ def test_a_stone_in_a_corner_stops():
     slope = carom.Plane(point=(3.0, 0.0), slope=3 * np.pi / 4)  # free side: below the line x + y = 3
     wall = carom.RigidContact(stone.tip, slope, 0.0, name="wall")
     corner = carom.World(stone, contacts=carom.RigidContacts(floor, wall), gravity=0.0)
-    run = carom.simulate(corner, angles=[0.0], base=(1.0, 0.0), base_velocity=(2.0, 0.0), until=2.0)
+    run = carom.simulate(corner, corner.state(base=(1.0, 0.0), base_velocity=(2.0, 0.0)), until=2.0)
     blow = run.events[0]
     assert blow.t == pytest.approx(1.0, abs=1e-12)
     # The notes measure the second constraint by 3 - x - y, carom by a distance: sqrt(2) between the impulses.
@@ -78,12 +80,10 @@ def test_two_balls_share_momentum_and_energy_as_the_textbook_says():
     blow = carom.RigidContact(
         pair.site("first.link1.tip"), pair.site("second.link1.tip"), E, radius=RADIUS, other_radius=RADIUS, name="blow"
     )
+    whole = carom.World(pair, contacts=carom.RigidContacts(blow), gravity=0.0)
     run = carom.simulate(
-        carom.World(pair, contacts=carom.RigidContacts(blow), gravity=0.0),
-        angles=[0.0, 0.0],
-        rates=[1.0, -2.0],
-        base=[(0.0, 0.05), (1.0, 0.0)],
-        base_velocity=[(2.0, 0.0), (-1.0, 0.0)],
+        whole,
+        whole.state(rates=[1.0, -2.0], base=[(0.0, 0.05), (1.0, 0.0)], base_velocity=[(2.0, 0.0), (-1.0, 0.0)]),
         until=1.0,
     )
     assert len(run.events) == 1

@@ -24,6 +24,8 @@ G = 9.81
 # -- a rod with friction at its end ------------------------------------------------------------------------------------
 
 LENGTH = 1.0  # and mass 1: the inverse inertia at the end is [[1 + 3 c^2, -3 s c], [-3 s c, 1 + 3 s^2]]
+BLOW = carom.Settings(rtol=1e-10, atol=1e-12, max_events=1, ledger=False)
+FIRST = carom.Settings(rtol=1e-11, atol=1e-13, max_events=1)
 LANES = 24  # of every batch, so that they share what was compiled
 
 
@@ -91,16 +93,10 @@ class Falls:
         )]  # fmt: skip
         parameters = jnp.asarray(np.tile(np.stack([self.mu, self.e], axis=1), (2, 1)))
         base = np.stack([np.zeros(LANES), np.tile(self.height, 2)], axis=1)
-        out = carom.batch(
-            make,
-            parameters,
-            both[0][:, None],
-            both[1][:, None],
-            base=base,
-            base_velocity=both[2],
-            until=2.0,
-            max_events=1,
+        start = make(parameters[0]).state(
+            angles=both[0][:, None], rates=both[1][:, None], base=base, base_velocity=both[2]
         )
+        out = carom.batch(make, parameters, start, until=2.0, settings=carom.Settings(max_events=1))
         return np.asarray(out.v)
 
 
@@ -124,15 +120,14 @@ def test_nobody_falls_through_the_floor():
     mu, angle = rng.uniform(0.1, 1.2, LANES), rng.uniform(-np.pi + 0.2, -0.2, LANES)
     rate, v = rng.uniform(-4.0, 4.0, LANES), rng.uniform(-3.0, 3.0, LANES)
     c, s = LENGTH / 2 * np.cos(angle), LENGTH / 2 * np.sin(angle)
-    out = carom.batch(
-        with_newton,
-        jnp.asarray(np.stack([mu, np.zeros(LANES)], axis=1)),
-        angle[:, None],
-        rate[:, None],
+    parameters = jnp.asarray(np.stack([mu, np.zeros(LANES)], axis=1))
+    start = with_newton(parameters[0]).state(
+        angles=angle[:, None],
+        rates=rate[:, None],
         base=np.stack([-c, -s], axis=1),
         base_velocity=np.stack([v + rate * s, -rate * c], axis=1),
-        until=1.0,
     )
+    out = carom.batch(with_newton, parameters, start, until=1.0)
     gaps = np.asarray(out.q[:, 1]) + LENGTH / 2 * np.sin(np.asarray(out.q[:, 2]))
     assert np.min(gaps) > -1e-8, f"{np.sum(gaps < -1e-8)} of {LANES} fell through"
     assert np.sum(np.asarray(out.events)) > LANES
@@ -142,7 +137,7 @@ def test_a_run_that_starts_on_the_floor_and_moves_in_does_not_pass_through_it():
     """Gap zero, 1 m/s downwards: it is struck at once, or the start is refused; it does not go on as before."""
     world = rod(carom.Newton(0.5), 0.3, tip=0.0)
     try:
-        run = carom.simulate(world, [0.0], base=(0.0, 0.0), base_velocity=(0.0, -1.0), until=0.05)
+        run = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(0.0, -1.0)), until=0.05)
     except carom.CaromError:
         return
     assert np.min(run.q[:, 1]) > -1e-9 and run.events[0].v_after[1] == pytest.approx(0.5, abs=1e-9)
@@ -158,7 +153,7 @@ def after_blow(x: Any, reverse_steps: int | None = None) -> Any:
     q = jnp.stack([0.0, FALL["height"], x[2]])
     v = jnp.array([*FALL["v"], FALL["rate"]])
     world = rod(carom.Stronge(x[1]), x[0])
-    end = carom.final_state(world, q, v, 2.0, max_events=1, reverse_steps=reverse_steps, rtol=1e-10, atol=1e-12)
+    end = carom.final_state(world, carom.State(q, v), 2.0, settings=BLOW, reverse_steps=reverse_steps)
     return jnp.stack(end.y.v)
 
 
@@ -201,7 +196,8 @@ def test_derivatives_of_a_blow_with_friction_in_reverse_mode():
 def slid(angle: float, mu: float, static: float, **more: Any) -> Any:
     """A block on a plane that descends to the right."""
     plane = carom.Plane(point=(0.0, 0.0), slope=-angle)
-    return carom.simulate(rod(carom.Newton(0.0), mu, static, tip=0.0, plane=plane), [0.0], until=1.0, **more)
+    world = rod(carom.Newton(0.0), mu, static, tip=0.0, plane=plane)
+    return carom.simulate(world, world.state(**more), until=1.0)
 
 
 def phase_at_end(run: Any) -> str:
@@ -253,8 +249,9 @@ def test_a_falling_rod_slips_when_friction_is_used_up():
     # The angle is tilt cosh(...) at first: substitute a = tilt + s^2 against the root singularity.
     wait = quad(lambda s: 2 * s / np.sqrt(squared(tilt + s**2)), 0.0, np.sqrt(slips - tilt), epsabs=1e-13)[0]
     # The foot is the tip, so the link's angle runs from the centre down to it.
-    start = {"angles": [-np.pi / 2 - tilt], "base": (LENGTH / 2 * np.sin(tilt), LENGTH / 2 * np.cos(tilt))}
-    run = carom.simulate(rod(carom.Newton(0.0), mu), **start, until=0.6, rtol=1e-11, atol=1e-13, max_events=1)
+    world = rod(carom.Newton(0.0), mu)
+    start = world.state([-np.pi / 2 - tilt], base=(LENGTH / 2 * np.sin(tilt), LENGTH / 2 * np.cos(tilt)))
+    run = carom.simulate(world, start, until=0.6, settings=FIRST)
     event = run.events[0]
     assert (event.exit, event.phase_before) == ("slip left foot", "closed: foot sticking")
     assert event.phase_after == "closed: foot sliding left"
@@ -272,9 +269,9 @@ def dome() -> Any:
             bead.tip, carom.Circle((0.0, 0.0), 1.5), carom.Plastic(), carom.Coulomb(mu), name="dome"
         )
         world = carom.World(bead, contacts=carom.RigidContacts(top), gravity=G)
-        where = {"base": (1.5 * np.sin(angle), 1.5 * np.cos(angle))}
         way = (speed * np.cos(angle), -speed * np.sin(angle))
-        return carom.simulate(world, [0.0], **where, base_velocity=way, until=3.0, rtol=1e-11, atol=1e-13, max_events=1)
+        start = world.state(base=(1.5 * np.sin(angle), 1.5 * np.cos(angle)), base_velocity=way)
+        return carom.simulate(world, start, until=3.0, settings=FIRST)
 
     return run
 
@@ -310,11 +307,12 @@ def test_newtons_law_with_friction_creates_energy_and_says_so():
     """e = 1, and sliding that turns round: the rod leaves with more energy than it came with."""
     angle = -1.1559563371860795
     mu, e, v = 0.3, 1.0, (-0.75, -1.0)
-    start = {"base": (0.0, -LENGTH / 2 * np.sin(angle) + 1e-9), "base_velocity": v}
+    world = rod(carom.Newton(e), mu)
+    start = world.state(angles=[angle], base=(0.0, -LENGTH / 2 * np.sin(angle) + 1e-9), base_velocity=v)
     with pytest.warns(
         carom.CaromWarning, match=r"a blow of 'rigid contacts' at t = .* created .* J .* use Stronge or Poi"
     ):
-        run = carom.simulate(rod(carom.Newton(e), mu), [angle], **start, until=0.01)
+        run = carom.simulate(world, start, until=0.01)
     normal, rubbed, pieces = followed(weights(angle), v[1], v[0], mu, "newton", e)
     assert {"left", "right"} <= set(pieces)
     p, w = np.array([normal, rubbed]), weights(angle)
@@ -330,9 +328,11 @@ def test_painleves_rod_is_named_before_anything_is_not_a_number():
     angle = -np.arctan(2.0)
     w = weights(angle)
     np.testing.assert_allclose([w[0, 0], w[0, 1]], [1.6, 1.2])
-    start = {"base": tuple(-LENGTH / 2 * np.array([np.cos(angle), np.sin(angle)]))}
+    foot = tuple(-LENGTH / 2 * np.array([np.cos(angle), np.sin(angle)]))
     for mu, way, lost in ((1.34, 1.0, True), (1.32, 1.0, False), (1.34, -1.0, False)):
-        go = partial(carom.simulate, rod(carom.Newton(0.0), mu), [angle], **start, base_velocity=(2.0 * way, 0.0))
+        world = rod(carom.Newton(0.0), mu)
+        start = world.state([angle], base=foot, base_velocity=(2.0 * way, 0.0))
+        go = partial(carom.simulate, world, start)
         if not lost:
             assert go(until=1e-3).finished
             continue

@@ -41,7 +41,7 @@ def test_problem_1_the_tip_of_an_arm_hits_the_ground():
     arm = carom.Arm([carom.Rod(length=1.0, mass=2.0), carom.Rod(length=0.8, mass=1.5)])
     ground = carom.RigidContact(arm.tip, carom.Plane(height=-1.2), carom.Plastic(), name="ground")
     world = carom.World(arm, contacts=carom.RigidContacts(ground), gravity=G)
-    run = carom.simulate(world, [0.2, -0.5], until=2.0, max_events=1)
+    run = carom.simulate(world, world.state(angles=[0.2, -0.5]), until=2.0, settings=carom.Settings(max_events=1))
     event = run.events[0]
     assert np.sin(event.q) @ [1.0, 0.8] == pytest.approx(-1.2, abs=1e-11)
     mass, rows = arm_matrices(event.q)
@@ -85,7 +85,8 @@ def bounce() -> Any:
         floor = carom.RigidContact(ball.tip, plane, e, radius=0.1, name="floor")
         world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=more.pop("g", 9.8))
         # The lowest point that touches is straight below only on a level floor.
-        return carom.simulate(world, [0.0], base=(0.0, height + 0.1 / np.cos(slope)), until=10.0, **more)
+        start = world.state(base=(0.0, height + 0.1 / np.cos(slope)))
+        return carom.simulate(world, start, until=10.0, settings=carom.Settings(**more))
 
     return run
 
@@ -137,16 +138,12 @@ def plastic_plank(p: Any) -> carom.World:
     return plank(carom.Plastic(), None)
 
 
-def dropped(make: Any, parameters: Any, tilt: Any, vx: Any, **more: Any) -> Any:
+def dropped(make: Any, parameters: Any, tilt: Any, vx: Any, until: float, **more: Any) -> Any:
     n = len(tilt)
-    return carom.batch(
-        make,
-        jnp.asarray(parameters),
-        np.asarray(tilt)[:, None],
-        base=np.tile([0.0, 0.5], (n, 1)),
-        base_velocity=np.stack([vx, np.zeros(n)], axis=1),
-        **more,
+    start = make(parameters[0]).state(
+        angles=np.asarray(tilt)[:, None], base=(0.0, 0.5), base_velocity=np.stack([vx, np.zeros(n)], axis=1)
     )
+    return carom.batch(make, jnp.asarray(parameters), start, until=until, settings=carom.Settings(**more))
 
 
 SPEED = np.sqrt(2 * G * 0.5)
@@ -198,10 +195,10 @@ def shaken() -> Any:
         table = carom.Moving(carom.Plane(height=0.0), amplitude=(0.0, amplitude), frequency=frequency)
         contact = carom.RigidContact(ball.tip, table, carom.Newton(0.5), radius=0.1, name="table")
         world = carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
-        start = {"base": (0.0, height + 0.1), "base_velocity": (0.0, velocity)}
+        start = world.state(base=(0.0, height + 0.1), base_velocity=(0.0, velocity))
         with warnings.catch_warnings():  # looked at by a test of its own
             warnings.simplefilter("ignore", carom.CaromWarning)
-            return carom.simulate(world, [0.0], **start, until=until)
+            return carom.simulate(world, start, until=until)
 
     return run
 

@@ -15,7 +15,7 @@ from carom.contact.impact.path import Weights, path
 from carom.contact.impact.system import system_of
 from carom.hybrid.flow import scene_with_motion
 from carom.hybrid.run import compiler_options
-from carom.hybrid.scene import State
+from carom.hybrid.scene import Continuous
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 FLOOR = carom.Plane(height=0.0)
@@ -132,7 +132,7 @@ def stick_and_ball(with_ball: bool) -> Any:
     n = len(made)
 
     def after(q: Any, v: Any) -> Any:
-        y = State(tuple(q), tuple(v), tuple(() for _ in world.automata), ())
+        y = Continuous(tuple(q), tuple(v), tuple(() for _ in world.automata), ())
         memory = tuple(tuple(jnp.asarray(0.0) for _ in a.memory) for a in world.automata)
         scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
@@ -318,7 +318,7 @@ def test_the_rule_of_friction_is_kept_in_files():
     for rule in (PATH, END):
         foot = carom.RigidContact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3), name="foot")
         world = carom.World(BALL, contacts=carom.RigidContacts(foot, friction_rule=rule), gravity=9.81)
-        scenario = carom.Scenario.of(world, angles=[0.0], base=[0.0, 1.0], until=1.0)
+        scenario = carom.Scenario.of(world, world.state(base=[0.0, 1.0]), until=1.0)
         assert scenario.friction_rule == rule
 
 

@@ -58,7 +58,7 @@ def test_the_law_momentum_and_energy(elastic, kind, e):
     """Against another formalism's mass matrix and rows by automatic differentiation of positions."""
     both = make(elastic)
     q, v = meet(both, bend=0.01 if elastic else 0.0)
-    c = carom.capture(both, HAND, GRIP, q, v, kind=kind, restitution=e)
+    c = carom.capture(both, HAND, GRIP, carom.State(q, v), kind=kind, restitution=e)
     count = 2 if kind == "point" else 3
     A = np.asarray(jax.jacfwd(lambda q: gap(both, q))(q))[:count]
     with jax.numpy_rank_promotion("allow"):
@@ -77,12 +77,14 @@ def test_the_law_momentum_and_energy(elastic, kind, e):
 def test_point_then_weld_ends_as_weld_and_tells_the_losses_apart(elastic):
     both = make(elastic)
     q, v = meet(both)
-    at_once = carom.capture(both, HAND, GRIP, q, v, kind="weld")
-    c = carom.capture(both, HAND, GRIP, q, v, kind="point-then-weld")
+    at_once = carom.capture(both, HAND, GRIP, carom.State(q, v), kind="weld")
+    c = carom.capture(both, HAND, GRIP, carom.State(q, v), kind="point-then-weld")
     np.testing.assert_allclose(c.after, at_once.after, atol=1e-12)
     np.testing.assert_allclose(np.append(c.impulse, c.moment), np.append(at_once.impulse, at_once.moment), atol=1e-11)
     first, second = c.stages
-    np.testing.assert_allclose(first.after, carom.capture(both, HAND, GRIP, q, v, kind="point").after, atol=1e-13)
+    np.testing.assert_allclose(
+        first.after, carom.capture(both, HAND, GRIP, carom.State(q, v), kind="point").after, atol=1e-13
+    )
     assert float(first.energy_lost + second.energy_lost) == pytest.approx(float(at_once.energy_lost), rel=1e-12)
     assert min(float(s.energy_lost) for s in c.stages) > 1e-3
     assert "as the rotation is locked" in repr(c)
@@ -93,19 +95,19 @@ def test_point_then_weld_ends_as_weld_and_tells_the_losses_apart(elastic):
 def test_what_the_base_keeps_is_paid_for_from_outside(base, kept, kind):
     both = make()
     q, v = meet(both)
-    c = carom.capture(both, HAND, GRIP, q, v, kind=kind, base=base)
+    c = carom.capture(both, HAND, GRIP, carom.State(q, v), kind=kind, base=base)
     np.testing.assert_allclose(np.asarray(c.after)[kept], np.asarray(v)[kept], atol=1e-13)
     assert np.max(np.abs(c.momentum_change)) > 0.01
     assert np.max(np.abs(c.momentum_error)) < 1e-11
     np.testing.assert_allclose(c.relative_after[:2], 0.0, atol=1e-12)
-    free = carom.capture(both, HAND, GRIP, q, v, kind=kind)
+    free = carom.capture(both, HAND, GRIP, carom.State(q, v), kind=kind)
     assert np.max(np.abs(np.asarray(free.after - v)[kept])) > 1e-3
 
 
 def test_a_fixed_pivot_takes_its_share():
     both = make(base=carom.Fixed())
     q, v = meet(both)
-    c = carom.capture(both, HAND, GRIP, q, v)
+    c = carom.capture(both, HAND, GRIP, carom.State(q, v))
     assert np.all(np.isnan(c.momentum_error))
     assert "fixed pivot" in repr(c) and "VIOLATES" not in repr(c)
 
@@ -116,7 +118,7 @@ def test_the_mechanism_after_it_moves_as_the_constrained_pair(elastic):
     both = make(elastic)
     q, v = meet(both)  # straight: then the weld on the elastic link is exact
     for kind in ("point", "weld"):
-        c = carom.capture(both, HAND, GRIP, q, v, kind=kind)
+        c = carom.capture(both, HAND, GRIP, carom.State(q, v), kind=kind)
         after = carom.after_capture(c)
         assert after.mechanism.dof == both.dof - (2 if kind == "point" else 3)
         for before, now in zip(c.momentum_after, dynamics.momentum(after.mechanism, after.q, after.v), strict=True):
@@ -140,24 +142,23 @@ def test_an_object_of_several_links_hangs_on_by_its_first():
     links = [carom.Link(carom.Body(6.0, 2.0), name="bus", sites={"grip": (0.6, -0.3)}), boom]
     both = carom.side_by_side(arm=arm, target=carom.Mechanism(links, base=carom.Free()))
     q, v = meet(both, seed=3)
-    c = carom.capture(both, HAND, GRIP, q, v, kind="point")
+    c = carom.capture(both, HAND, GRIP, carom.State(q, v), kind="point")
     after = carom.after_capture(c)
     pair = dynamics.constrained_dynamics(both, [carom.Pin(HAND, GRIP)], q, c.after, gravity=0.0).acceleration
     alone = dynamics.forward_dynamics(after.mechanism, after.q, after.v, gravity=0.0)
     np.testing.assert_allclose(alone, np.asarray(pair)[[0, 1, 4, 5, 6, 7]], atol=1e-10)
     with pytest.raises(carom.CaromError, match="several links"):
-        carom.after_capture(carom.capture(both, HAND, GRIP, q, v, kind="weld"))
+        carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v), kind="weld"))
 
 
 def test_an_elastic_arm_flies_on_with_what_it_caught():
     """The welded object bends the link; momentum stays, and kinetic energy goes into bending and back."""
     both = make(elastic=True)
     q, v = meet(both)
-    c = carom.capture(both, HAND, GRIP, q, 0.05 * v, kind="weld")
+    c = carom.capture(both, HAND, GRIP, carom.State(q, 0.05 * v), kind="weld")
     after = carom.after_capture(c)
-    run = carom.simulate(
-        carom.World(after.mechanism, gravity=0.0), **after.start, until=0.5, solver="dopri8", rtol=1e-11, atol=1e-13
-    )
+    settings = carom.Settings("dopri8", rtol=1e-11, atol=1e-13)
+    run = carom.simulate(carom.World(after.mechanism, gravity=0.0), after.state, until=0.5, settings=settings)
     assert run.momentum.linear_drift < 1e-9 and run.momentum.angular_drift < 1e-9
     assert run.energy.max_error_percent < 1e-7
     assert np.max(np.abs(run.q[:, 5:])) > 1e-5, "it should bend"
@@ -171,7 +172,7 @@ def test_actuated_coordinates_get_the_accelerations_asked_for(base, acts, elasti
     """Whatever the others do: a base without thrusters, links that bend, joints with springs, weight."""
     both = make(elastic)
     q, v = meet(both)
-    after = carom.after_capture(carom.capture(both, HAND, GRIP, q, v))
+    after = carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v)))
     m, gravity = after.mechanism, (0.1, -0.2)
     control = carom.HoldPose(m, after.q + 0.3, kp=4.0, damping_ratio=0.5, base=base, gravity=gravity)
     efforts = control.efforts(m, after.q, after.v)
@@ -186,7 +187,7 @@ def test_actuated_coordinates_get_the_accelerations_asked_for(base, acts, elasti
 def test_pd_alone_is_what_it_says():
     both = make()
     q, v = meet(both)
-    after = carom.after_capture(carom.capture(both, HAND, GRIP, q, v))
+    after = carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v)))
     m = after.mechanism
     control = carom.HoldPose(m, after.q, kp=3.0, kd=[1.0, 1.0, 2.0, 2.0, 2.0], linearise=False)
     moved = after.q + 0.1
@@ -199,7 +200,7 @@ def test_it_can_be_traced_and_differentiated():
     q, v = meet(both)
 
     def lost(v):
-        return carom.capture(both, HAND, GRIP, q, v).energy_lost
+        return carom.capture(both, HAND, GRIP, carom.State(q, v)).energy_lost
 
     assert float(jax.jit(lost)(v)) == pytest.approx(float(lost(v)), rel=1e-12)
     slope, step = jax.jacfwd(lost)(v), 1e-6
@@ -211,9 +212,9 @@ def test_mistakes_get_a_sentence(unchecked):
     both = make()
     q, v = meet(both)
 
-    def refused(words, *, mechanism=both, hand=HAND, grip=GRIP, q=q, **options):
+    def refused(words, *, mechanism=both, hand=HAND, grip=GRIP, q=q, v=v, **options):
         with pytest.raises(carom.CaromError, match=words):
-            carom.capture(mechanism, hand, grip, q, v, **options)
+            carom.capture(mechanism, hand, grip, carom.State(q, v), **options)
 
     refused("there is no kind of capture 'wedl'.*did you mean 'weld'", kind="wedl")
     refused("there is no base of capture 'free-falling'", base="free-falling")
@@ -223,26 +224,26 @@ def test_mistakes_get_a_sentence(unchecked):
     refused("belong to one tree", grip="arm.link1.tip")
     refused("1 m apart; a capture begins when they touch; move the object's base by", q=q.at[2].add(1.0))
     refused("mechanism of capture is a dict", mechanism={})
-    refused("q of mechanism has shape", q=q[:-1])
+    refused("the start has 7 coordinates; the mechanism has 8", q=q[:-1], v=v[:-1])
     fixed = make(base=carom.Fixed())
     at, _ = meet(fixed)
     with pytest.raises(carom.CaromError, match="hangs on a fixed pivot, which holds itself"):
-        carom.capture(fixed, HAND, GRIP, at, jnp.zeros(6), base="free-flying")
+        carom.capture(fixed, HAND, GRIP, carom.State(at, jnp.zeros(6)), base="free-flying")
 
 
 def test_what_cannot_go_on_gets_a_sentence(unchecked):
     both = make()
     q, v = meet(both)
     with pytest.raises(carom.CaromError, match="flies off"):
-        carom.after_capture(carom.capture(both, HAND, GRIP, q, v, restitution=0.5))
+        carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v), restitution=0.5))
     with pytest.raises(carom.CaromError, match="not those of any capture"):
-        carom.after_capture(carom.capture_by_pseudo_inverse(both, HAND, GRIP, q, v))
+        carom.after_capture(carom.capture_by_pseudo_inverse(both, HAND, GRIP, carom.State(q, v)))
     with pytest.raises(carom.CaromError, match=r"it must be what carom\.capture returned"):
         carom.after_capture(q)
-    swapped = carom.capture(both, GRIP, "arm.link2.tip", q, v, kind="point")
+    swapped = carom.capture(both, GRIP, "arm.link2.tip", carom.State(q, v), kind="point")
     with pytest.raises(carom.CaromError, match="not the rigid first link of 'arm'"):
         carom.after_capture(swapped)
-    m = carom.after_capture(carom.capture(both, HAND, GRIP, q, v)).mechanism
+    m = carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v))).mechanism
     with pytest.raises(carom.CaromError, match="kp of 'hold' has shape"):
         carom.HoldPose(m, jnp.zeros(5), kp=[1.0, 2.0])
     with pytest.raises(carom.CaromError, match="there is no base of 'hold' 'floating'"):

@@ -14,7 +14,10 @@ from carom.result.cautions import tolerance_for
 
 def swinging(rtol: float, until: float = 2.0):
     arm = carom.Arm([carom.Rod(1.0, 1.0), carom.Link(carom.Rod(1.0, 1.0), joint=carom.Joint(damping=0.5))])
-    return carom.simulate(carom.World(arm), angles=[0.0, 0.5], until=until, rtol=rtol, atol=1e-2 * rtol)
+    world = carom.World(arm)
+    return carom.simulate(
+        world, world.state(angles=[0.0, 0.5]), until=until, settings=carom.Settings(rtol=rtol, atol=1e-2 * rtol)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +25,7 @@ def dropped():
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
     world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.81)
-    return carom.simulate(world, angles=[0.0], base=(0.0, 1.1), until=3.0)
+    return carom.simulate(world, world.state(base=(0.0, 1.1)), until=3.0)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,7 @@ def test_a_contact_that_is_inside_its_surface_is_told_by_simulate(dropped, monke
     assert sentence.startswith("a rigid contact was inside its surface by up to 2e-09 m")
     monkeypatch.setattr(cautions, "DEEP", -1.0)
     with pytest.warns(carom.CaromWarning, match="inside its surface"):
-        carom.simulate(dropped.world, angles=[0.0], base=(0.0, 1.1), until=0.1)
+        carom.simulate(dropped.world, dropped.world.state(base=(0.0, 1.1)), until=0.1)
 
 
 def test_a_contact_that_pulls_is_named(dropped, monkeypatch):

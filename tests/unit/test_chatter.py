@@ -51,7 +51,7 @@ class Relay(AbstractAutomaton):
 def test_a_relay_that_keeps_switching_is_named():
     world = carom.World(BALL, control=Relay("relay", jnp.asarray(1e-9)), gravity=0.0)
     with pytest.raises(carom.SimulationError, match="10,000 events, each within a thousandth of a step") as info:
-        carom.simulate(world, [0.0], base=(0.0, 0.0), until=1.0)
+        carom.simulate(world, world.state(base=(0.0, 0.0)), until=1.0)
     assert int(info.value.result.final.outcome) == outcome.CHATTER
     assert float(info.value.result.final.t) < 1e-3
 
@@ -63,6 +63,11 @@ def test_a_ball_between_two_walls_may_bounce_for_ever():
         for name, wall in (("left", carom.Wall(0.0, facing="right")), ("right", carom.Wall(1.0, facing="left")))
     ]
     world = carom.World(BALL, contacts=carom.RigidContacts(*walls), gravity=0.0)
-    result = carom.simulate(world, [0.0], base=(0.1, 0.0), base_velocity=(0.8, 0.0), until=20_000.5, ledger=False)
+    result = carom.simulate(
+        world,
+        world.state(base=(0.1, 0.0), base_velocity=(0.8, 0.0)),
+        until=20_000.5,
+        settings=carom.Settings(ledger=False),
+    )
     assert result.statistics.events == 20_000
     np.testing.assert_allclose(result.q[-1][0], 0.5, atol=20_000 * 2.0 * 0.8 * 2.0 * 2.2e-16 * 20_000)

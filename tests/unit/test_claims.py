@@ -38,7 +38,7 @@ def ball():
     disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
     floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), BOUNCE, radius=RADIUS, name="floor")
     world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=G)
-    return carom.simulate(world, [0.0], base=(0.0, DROP + RADIUS), until=2.0)
+    return carom.simulate(world, world.state(base=(0.0, DROP + RADIUS)), until=2.0)
 
 
 def blows(count):
@@ -87,7 +87,7 @@ def test_a_ball_that_has_come_to_rest_passes_nothing_any_more():
     disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
     floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), 0.3, radius=RADIUS, name="floor")
     world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=G)
-    result = carom.simulate(world, [0.0], base=(0.0, 0.1 + RADIUS), until=1.0)
+    result = carom.simulate(world, world.state(base=(0.0, 0.1 + RADIUS)), until=1.0)
     rest = math.sqrt(2 * 0.1 / G) * (1 + 2 * 0.3 / 0.7)
     section = carom.poincare(result, height_rate)
     assert len(section.t) > 8
@@ -102,7 +102,7 @@ def test_turning_points_of_an_arm_that_hammers_a_rigid_anvil():
     schedule = [OnStrike(anvil), AtHeight(arm.tip, 0.5)]
     hammer = carom.PostureControl(arm, [[-1.0], [1.0]], kp=[50.0], kd=[3.0], schedule=schedule, compensate_weight=True)
     world = carom.World(arm, contacts=carom.RigidContacts(anvil), control=hammer)
-    result = carom.simulate(world, [0.3], until=3.0)
+    result = carom.simulate(world, world.state(angles=[0.3]), until=3.0)
     ends = np.unique([0.0, *(e.t for e in result.events), float(result.t[-1])])
     spans = [(t, t) for t in {e.t for e in result.events if e.v[0] * e.v_after[0] < 0.0}]
     assert len(spans) == sum(e.exit == "strike anvil" for e in result.events) >= 3
@@ -165,7 +165,8 @@ def test_a_link_that_never_reaches_its_target_has_no_rise_and_no_settling_time()
     """PD against weight hangs short of its target: kp (q - target) = -m g l cos q / 2, far from 90 % of the way."""
     arm = carom.Arm([carom.Rod(length=1.0, mass=4.0)])
     control = carom.PostureControl(arm, [0.0], kp=[20.0], kd=[30.0])
-    result = carom.simulate(carom.World(arm, control=control, gravity=G), [-1.2], until=12.0)
+    world = carom.World(arm, control=control, gravity=G)
+    result = carom.simulate(world, world.state(angles=[-1.2]), until=12.0)
     found = carom.study.response(result, "link1", 0.0)
     assert math.isnan(found.rise_time) and math.isnan(found.settling_time)
     assert found.overshoot == 0.0
@@ -176,7 +177,8 @@ def test_a_link_that_never_reaches_its_target_has_no_rise_and_no_settling_time()
 def test_a_link_driven_away_from_its_target_has_no_response():
     arm = carom.Arm([carom.Rod(length=1.0, mass=3.0)])
     control = carom.PostureControl(arm, [-1.0], kp=[100.0], kd=[20.0])
-    result = carom.simulate(carom.World(arm, control=control, gravity=0.0), [0.0], until=2.0)
+    world = carom.World(arm, control=control, gravity=0.0)
+    result = carom.simulate(world, world.state(), until=2.0)
     found = carom.study.response(result, "link1", 1.0)
     assert math.isnan(found.rise_time) and math.isnan(found.settling_time) and found.overshoot == 0.0
     assert found.final_error == pytest.approx(-2.0, abs=1e-6)

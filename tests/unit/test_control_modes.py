@@ -17,7 +17,7 @@ from carom.control import ComputedTorque, FeedForward, MinimumJerk
 from carom.hybrid.run import compiler_options
 
 ARM = carom.Arm([carom.Rod(length=1.0, mass=1.0), carom.Rod(length=0.7, mass=0.5)])
-START, TARGET, UNTIL = [0.3, -0.2], [0.8, 0.4], 0.25
+START, TARGET, UNTIL = ARM.state([0.3, -0.2]), [0.8, 0.4], 0.25
 KP, KD, KI = jnp.array([60.0, 30.0]), jnp.array([6.0, 3.0]), jnp.array([90.0, 60.0])
 MOTION = MinimumJerk([0.1, 0.1], TARGET, 0.4)  # which the arm has to catch up with
 STIFF = jnp.array([200.0, 200.0])  # [1/s^2] of controllers that know the masses
@@ -48,7 +48,7 @@ def each(quick):
 
 STEP = 1e-3
 GAINS = jnp.array([0.7, 1.4, *(1.0 + STEP * k for k in (-2, -1, 1, 2))])
-TIGHT = {"rtol": 1e-12, "atol": 1e-14}
+TIGHT = carom.Settings(rtol=1e-12, atol=1e-14, ledger=False)
 
 
 @functools.cache
@@ -68,17 +68,15 @@ def maker(case):
 
 @functools.cache
 def ends(case):
-    return carom.batch(maker(case), GAINS, START, until=UNTIL, **TIGHT)
+    return carom.batch(maker(case), GAINS, START, until=UNTIL, settings=TIGHT)
 
 
 def final(case, reverse_steps=None):
     """Angles and rates at the end, as a function of the factor."""
 
     def function(factor):
-        world = maker(case)(factor)
-        end = carom.final_state(
-            world, jnp.array(START), jnp.zeros(2), UNTIL, rtol=1e-10, atol=1e-12, reverse_steps=reverse_steps
-        )
+        settings = carom.Settings(rtol=1e-10, atol=1e-12, ledger=False)
+        end = carom.final_state(maker(case)(factor), START, UNTIL, settings=settings, reverse_steps=reverse_steps)
         return jnp.stack([*end.y.q, *end.y.v])
 
     return function
@@ -97,7 +95,7 @@ EXACT = 1e-6  # share of the largest derivative; a torque that comes to its limi
 def test_lanes_are_single_runs(case):
     found = ends(case)
     for i in (0, 1):
-        alone = carom.simulate(maker(case)(GAINS[i]), START, until=UNTIL, ledger=False, **TIGHT)
+        alone = carom.simulate(maker(case)(GAINS[i]), START, until=UNTIL, settings=TIGHT)
         np.testing.assert_allclose(found.q[i], alone.q[-1], rtol=1e-10)
         np.testing.assert_allclose(found.v[i], alone.v[-1], rtol=1e-10)
         assert int(found.events[i]) == len(alone.events)

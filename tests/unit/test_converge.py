@@ -10,11 +10,12 @@ from carom.hybrid import outcome
 from carom.result.converge import compared, digits_of, number
 
 
-def bouncing(until: float = 1.0, **options):
+def bouncing(until: float = 1.0, throw: bool = True, **options):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
     world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.81)
-    return carom.simulate(world, angles=[0.0], base=(0.0, 1.1), until=until, **options)
+    settings = carom.Settings(**options)
+    return carom.simulate(world, world.state(base=(0.0, 1.1)), until=until, settings=settings, throw=throw)
 
 
 def pendulum(until: float, floor: bool = False, **options):
@@ -22,7 +23,7 @@ def pendulum(until: float, floor: bool = False, **options):
     arm = carom.Arm([carom.Rod(1.0, 1.0), carom.Rod(1.0, 1.0)])
     hard = carom.RigidContact(arm.tip, carom.Plane(height=-1.2), restitution=1.0, name="floor")
     world = carom.World(arm, contacts=carom.RigidContacts(hard) if floor else (), gravity=9.81)
-    return carom.simulate(world, angles=[1.5, 2.5], until=until, **options)
+    return carom.simulate(world, world.state([1.5, 2.5]), until=until, settings=carom.Settings(**options))
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def bounce():
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
     floor = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Flores(1e6, 0.6), radius=RADIUS, name=EVIL)
     world = carom.World(ball, contacts=floor, gravity=9.81)
-    start = {"angles": [0.3], "rates": [2.0], "base": (0.0, 0.4), "base_velocity": (0.5, 0.0)}
-    return carom.simulate(world, **start, until=0.65)
+    start = world.state(angles=[0.3], rates=[2.0], base=(0.0, 0.4), base_velocity=(0.5, 0.0))
+    return carom.simulate(world, start, until=0.65)
 
 
 # -- links -------------------------------------------------------------------------------------------------------------

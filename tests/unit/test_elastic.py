@@ -157,12 +157,14 @@ def struck_world(restitution):
     return carom.World(arm, contacts=carom.RigidContacts(floor), gravity=G)
 
 
-START = {"angles": [0.1], "bending": [0.01, 0.002], "until": 0.4, "rtol": 1e-10, "atol": 1e-12}
+START = {"angles": [0.1], "bending": [0.01, 0.002]}
+HOW = {"until": 0.4, "settings": carom.Settings(rtol=1e-10, atol=1e-12)}
 
 
 @pytest.fixture(scope="module")
 def struck():
-    return carom.simulate(struck_world(0.6), **START)
+    world = struck_world(0.6)
+    return carom.simulate(world, world.state(**START), **HOW)
 
 
 def test_a_blow_at_the_tip_sets_the_modes_ringing(struck):
@@ -215,11 +217,11 @@ def test_capture_at_the_tip_keeps_momentum_and_loses_what_the_rows_say():
 
 
 def test_a_batch_of_elastic_arms_equals_single_runs(struck):
-    ends = carom.batch(struck_world, jnp.array([0.6, 0.3]), **START)
+    ends = carom.batch(struck_world, jnp.array([0.6, 0.3]), struck.start, **HOW)
     assert len(ends.failed) == 0
     np.testing.assert_allclose(ends.q[0], struck.q[-1], rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(ends.v[0], struck.v[-1], rtol=1e-8, atol=1e-9)
-    other = carom.simulate(struck_world(0.3), **START)
+    other = carom.simulate(struck_world(0.3), struck.start, **HOW)
     np.testing.assert_allclose(ends.q[1], other.q[-1], rtol=1e-9, atol=1e-11)
     assert np.max(np.abs(ends.q[1] - ends.q[0])) > 1e-3
 
@@ -287,11 +289,12 @@ def test_a_bent_link_is_no_bar():
     bar = carom.Segment(both.site("arm.near"), both.site("arm.link1.tip"), radius=0.05)
     touch = carom.Contact(both.site("ball.link1.tip"), bar, carom.Hertz(1e6), radius=0.1)
     with refused("Segment of 'arm.link1', which is elastic"):
-        carom.simulate(carom.World(both, contacts=touch), angles=[0.0, 0.0], base=(5.0, 5.0), until=0.01)
+        world = carom.World(both, contacts=touch)
+        carom.simulate(world, world.state(base=(5.0, 5.0)), until=0.01)
 
 
 def test_a_beam_that_bends_too_far_is_reported():
     world = carom.World(carom.Arm([beam(CANTILEVER, 1)]), gravity=G)
     with pytest.warns(carom.CaromWarning, match="link 'link1' bends by up to 0.299 m, 25 % of its length"):
-        carom.simulate(world, angles=[0.0], bending=[0.3], until=1e-3)
-    carom.simulate(world, angles=[0.0], bending=[0.1], until=1e-3)
+        carom.simulate(world, world.state(bending=[0.3]), until=1e-3)
+    carom.simulate(world, world.state(bending=[0.1]), until=1e-3)

@@ -94,8 +94,10 @@ def disk() -> carom.Mechanism:
 def fly(first: dict, second: dict = IDLE, until=2.0, velocity=(1.0, 0.0), base=(0.0, 0.0), spin=0.0, gravity=G, **more):
     """One world for most tests: two lines in the state, none of which changes the motion."""
     world = carom.World(disk(), control=[line("first", **first), line("second", **second)], gravity=gravity)
-    more = {"max_steps": 20_000, **more}  # a loop that does not get on is a failure, not a wait
-    return carom.simulate(world, [0.0], [spin], base=base, base_velocity=velocity, until=until, **more)
+    # A loop that does not get on is a failure, not a wait.
+    settings = carom.Settings(max_steps=20_000, **more)
+    start = world.state(rates=[spin], base=base, base_velocity=velocity)
+    return carom.simulate(world, start, until=until, settings=settings)
 
 
 def instants(result: Any, name: str = "first") -> list[float]:
@@ -250,10 +252,10 @@ def test_a_guard_with_a_kink_is_found_by_its_tangents() -> None:
 
     for radius, off in ((0.05, 0.0), (0.05, 0.0499), (1e-3, 0.0)):
         world = carom.World(disk(), control=Probe("post", post, (6.3, off, radius)), gravity=0.0)
-        result = carom.simulate(world, [0.0], base=(0.0, 0.0), base_velocity=(9.0, 0.0), until=2.0)
+        result = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(9.0, 0.0)), until=2.0)
         assert np.allclose(instants(result, "post"), [(6.3 - np.sqrt(radius**2 - off**2)) / 9.0], rtol=0.0, atol=EXACT)
     world = carom.World(disk(), control=Probe("post", post, (6.3, 0.0501, 0.05)), gravity=0.0)
-    assert carom.simulate(world, [0.0], base=(0.0, 0.0), base_velocity=(9.0, 0.0), until=2.0).events == []
+    assert carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(9.0, 0.0)), until=2.0).events == []
 
 
 def test_hidden_peak_of_a_cubic_is_its_peak() -> None:
@@ -290,7 +292,7 @@ def test_a_jump_that_lands_on_another_guard_is_answered_at_the_same_instant() ->
     for order in (1, -1):
         parts = [Probe("wall", wall, (1.0,), mirror, impulsive=True), Probe("follower", leaving, (0.5,))][::order]
         world = carom.World(disk(), control=parts, gravity=0.0)
-        result = carom.simulate(world, [0.0], base_velocity=(1.0, 0.0), base=(0.0, 0.0), until=1.0)
+        result = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(1.0, 0.0)), until=1.0)
         assert [e.automaton for e in result.events] == ["wall", "follower"]  # also when it comes first in the list
         assert result.statistics.events == 2
         assert np.allclose([e.t for e in result.events], 1.0, rtol=0.0, atol=1e-15)  # the horizon: all of it is served
@@ -306,7 +308,7 @@ def test_a_rebound_is_armed_again_at_once() -> None:
 
     both = Probe("walls", walls, (0.1,), mirror, exits=("right", "left"), impulsive=True)
     world = carom.World(disk(), control=both, gravity=0.0)
-    result = carom.simulate(world, [0.0], base=(0.05, 0.0), base_velocity=(0.7, 0.0), until=3.0)
+    result = carom.simulate(world, world.state(base=(0.05, 0.0), base_velocity=(0.7, 0.0)), until=3.0)
     count = int((3.0 * 0.7 - 0.05) / 0.1) + 1
     expected = (0.05 + 0.1 * np.arange(count)) / 0.7
     assert np.max(np.abs(np.array([e.t for e in result.events]) - expected)) < 1e-12
@@ -326,7 +328,7 @@ def test_a_bouncing_ball_keeps_its_closed_form_until_it_ends_in_zeno() -> None:
 
     e, v0 = 0.7, 3.0
     world = carom.World(disk(), control=Probe("floor", floor, (e,), bounce, impulsive=True))
-    result = carom.simulate(world, [0.0], base_velocity=(0.0, v0), until=5.0, throw=False)
+    result = carom.simulate(world, world.state(base_velocity=(0.0, v0)), until=5.0, throw=False)
     times = np.array(instants(result, "floor"))
     expected = 2.0 * v0 / G * (1.0 - e ** np.arange(1, 21)) / (1.0 - e)
     assert np.max(np.abs(times[:20] - expected)) < EXACT
@@ -350,7 +352,7 @@ def test_an_automaton_that_triggers_itself_for_ever_ends_as_zeno() -> None:
 
     world = carom.World(disk(), control=[Probe("a", blink_a, (0.5,), toggle), Probe("b", blink_b, (0.5,), toggle)])
     with pytest.raises(carom.SimulationError, match=r"more than 100 events at one instant.*t = 0\.5 s"):
-        carom.simulate(world, [0.0], until=1.0)
+        carom.simulate(world, world.state(), until=1.0)
 
 
 def test_exits_of_one_automaton_a_little_apart_are_both_served() -> None:
@@ -362,7 +364,7 @@ def test_exits_of_one_automaton_a_little_apart_are_both_served() -> None:
     for gap in (0.0, 2e-14, 1e-13, 1e-12, 1e-9):
         both = Probe("both", two, (0.5, gap), exits=("early", "late"))
         world = carom.World(disk(), control=both)
-        result = carom.simulate(world, [0.0], until=1.0)
+        result = carom.simulate(world, world.state(), until=1.0)
         assert [e.exit for e in result.events] == ["early", "late"]
         assert np.allclose([e.t for e in result.events], [0.5, 0.5 + gap], rtol=0.0, atol=1e-13)
 
@@ -378,7 +380,7 @@ def test_a_guard_that_its_own_jump_leaves_positive_waits_until_it_was_negative()
         return Landing(jnp.where(fired[0], 1, 0), own.memory, own.states, scene.v)
 
     world = carom.World(disk(), control=Probe("hold", hold, (), swap, exits=("go", "back")))
-    spin = carom.simulate(world, [0.0], [10.0], until=1.0)
+    spin = carom.simulate(world, world.state(rates=[10.0]), until=1.0)
     assert [e.exit for e in spin.events] == ["go", "back", "go"][: len(spin.events)]
     assert abs(spin.events[1].t - 2 * np.pi / 10.0) < EXACT
 
@@ -387,7 +389,8 @@ def test_a_sampled_schedule_loses_no_sample() -> None:
     """A switch at a multiple of the sampling period: both exits belong to one automaton, rounding apart."""
     arm = carom.Arm([carom.Rod(1.0, 1.0)])
     control = carom.PostureControl(arm, [[0.1], [0.2]], [5.0], [1.0], rate=100.0, schedule=[AtTime(0.3), AtTime(0.6)])
-    result = carom.simulate(carom.World(arm, control=control, gravity=0.0), [0.0], until=1.0)
+    world = carom.World(arm, control=control, gravity=0.0)
+    result = carom.simulate(world, world.state(), until=1.0)
     samples = [e.t for e in result.events if e.exit == "sample"]
     assert np.allclose(samples, np.arange(1, 101) / 100.0, rtol=0.0, atol=1e-13)
     assert [round(e.t, 9) for e in result.events if e.exit != "sample"] == [0.3, 0.6]
@@ -412,4 +415,4 @@ def test_a_guard_that_becomes_nan_is_an_outcome_and_not_a_silence() -> None:
 
     world = carom.World(disk(), control=Probe("broken", broken, (0.5,)))
     with pytest.raises(carom.SimulationError, match="not finite"):
-        carom.simulate(world, [0.0], until=1.0)
+        carom.simulate(world, world.state(), until=1.0)

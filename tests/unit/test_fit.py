@@ -8,6 +8,7 @@ from examples.identify_target import UNKNOWN, central_case, identify, random_cas
 import carom
 
 RADIUS = 0.1
+PLAIN = carom.Settings(ledger=False)
 T = np.linspace(0.0, 1.6, 41)
 
 
@@ -19,7 +20,7 @@ def ball(restitution, gravity):
 
 def heights(p):
     """Of a ball that bounces three times."""
-    q, _ = carom.states_at(ball(p["e"], p["g"]), jnp.asarray([0.0, 1.0 + RADIUS, 0.0]), jnp.zeros(3), T)
+    q, _ = carom.states_at(ball(p["e"], p["g"]), carom.State([0.0, 1.0 + RADIUS, 0.0], jnp.zeros(3)), T, settings=PLAIN)
     return q[:, 1]
 
 
@@ -185,4 +186,4 @@ def test_mistakes_get_a_sentence(unchecked):
         "did not converge in 1 steps", lambda p: jnp.exp(p["a"] * jnp.arange(3.0)), data=(1.0, 20.0, 500.0), max_steps=1
     )
     with pytest.raises(carom.CaromError, match="must be in order, none before 0"):
-        carom.states_at(ball(0.5, 9.81), jnp.zeros(3), jnp.zeros(3), [0.0, 2.0, 1.0])
+        carom.states_at(ball(0.5, 9.81), carom.State(jnp.zeros(3), jnp.zeros(3)), [0.0, 2.0, 1.0])

@@ -31,7 +31,10 @@ def test_a_block_on_a_belt_reaches_its_stick_slip_cycle() -> None:
     slip = 2.0 * (math.pi - math.atan(w * (static - mu) * G / w**2 / speed)) / w
     for rtol in (1e-8, 1e-11):
         result = carom.simulate(
-            world, [0.0], base=(0.0, 0.0), base_velocity=(speed, 0.0), until=12.0, rtol=rtol, atol=0.01 * rtol
+            world,
+            world.state(base=(0.0, 0.0), base_velocity=(speed, 0.0)),
+            until=12.0,
+            settings=carom.Settings(rtol=rtol, atol=0.01 * rtol),
         )
         assert {e.exit for e in result.events} == {"slip left belt", "stop belt"}
         times = np.diff([e.t for e in result.events])
@@ -59,7 +62,7 @@ def test_a_box_below_the_friction_angle_does_not_creep(height: float) -> None:
     world, angles, base = box(height, 0.5, slope)
     moved = []
     for until in (10.0, 1000.0):
-        result = carom.simulate(world, angles, base=base, until=until)
+        result = carom.simulate(world, world.state(angles=angles, base=base), until=until)
         moved.append(np.max(np.abs(np.asarray(result.final.y.q) - [*base, *angles])))
     assert moved[1] < 1e-10
     assert moved[1] < 10.0 * max(moved[0], 1e-12)  # rounding, not creep: a hundred times the time does not show
@@ -68,7 +71,7 @@ def test_a_box_below_the_friction_angle_does_not_creep(height: float) -> None:
 def test_a_box_above_the_friction_angle_slides_as_it_should() -> None:
     slope, mu = math.atan(0.5) + 0.1, 0.5
     world, angles, base = box(0.05, mu, slope)
-    result = carom.simulate(world, angles, base=base, until=1.0)
+    result = carom.simulate(world, world.state(angles=angles, base=base), until=1.0)
     down = (np.asarray(result.final.y.q)[:2] - base) @ [-math.cos(slope), -math.sin(slope)]
     assert down == pytest.approx(0.5 * G * (math.sin(slope) - mu * math.cos(slope)), abs=1e-11)
     assert result.energy.max_error_percent < 1e-8
@@ -84,7 +87,10 @@ def test_a_sliding_disk_rolls_at_two_thirds_with_a_compliant_floor(sense: float)
     )
     world = carom.World(ball, contacts=floor, gravity=G)
     result = carom.simulate(
-        world, [0.0], base=(0.0, radius), base_velocity=(sense * speed, 0.0), until=1.0, solver="rodas5p"
+        world,
+        world.state(base=(0.0, radius), base_velocity=(sense * speed, 0.0)),
+        until=1.0,
+        settings=carom.Settings(solver="rodas5p"),
     )
     v = np.asarray(result.final.y.v)
     np.testing.assert_allclose(v, [sense * speed * 2 / 3, 0.0, -sense * speed * 2 / 3 / radius], atol=1e-7)
@@ -104,7 +110,7 @@ def test_a_vertical_blow_beside_the_centre_sticks_or_slides_as_the_ratio_says() 
     for mu, phase in ((1.1 * ratio, "closed, sticking"), (0.9 * ratio, "closed, sliding right")):
         foot = carom.Contact(rod.site("foot"), carom.Plane(height=0.0), carom.Hertz(1e10), carom.Coulomb(mu))
         world = carom.World(rod, contacts=foot, gravity=0.0)
-        result = carom.simulate(world, [0.0], base=(0.0, 0.21), base_velocity=(0.0, -1.0), until=0.011)
+        result = carom.simulate(world, world.state(base=(0.0, 0.21), base_velocity=(0.0, -1.0)), until=0.011)
         touch, *_rest = result.events
         assert touch.exit == "touch"
         assert touch.phase_after in (phase, phase.replace("right", "left"))
@@ -121,7 +127,9 @@ def test_smooth_friction_creeps_where_exact_friction_holds() -> None:
     for friction, creep in ((carom.SmoothCoulomb(0.5, fade), fade * math.atanh(0.5)), (carom.Coulomb(0.5), 0.0)):
         touch = carom.Contact(body.tip, carom.Plane(point=(0.0, 0.0), slope=slope), carom.Hooke(1e4, 200.0), friction)
         world = carom.World(body, contacts=touch, gravity=G)
-        result = carom.simulate(world, [0.0], base=(place, place), until=1.0, solver="rodas5p")
+        result = carom.simulate(
+            world, world.state(base=(place, place)), until=1.0, settings=carom.Settings(solver="rodas5p")
+        )
         v = np.asarray(result.final.y.v)
         assert math.hypot(v[0], v[1]) == pytest.approx(creep, abs=1e-9)
 

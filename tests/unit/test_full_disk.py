@@ -40,7 +40,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def bounce(world):
-    found = carom.simulate(world, [0.0], base=(0.0, 0.3), until=0.4)
+    found = carom.simulate(world, world.state(base=(0.0, 0.3)), until=0.4)
     found.trajectory  # noqa: B018  computed once, while there is room
     return found
 
@@ -91,7 +91,7 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
 def streamed(world: carom.World, folder: Path) -> carom.errors.CaromError:
     with pytest.raises(carom.CaromError) as said, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys.modules["carom.simulate"], "ROWS", CHUNK)
-        carom.simulate(world, [0.0], base=(0.0, 0.3), until=3.0, stream=folder)
+        carom.simulate(world, world.state(base=(0.0, 0.3)), until=3.0, stream=folder)
     return said.value
 
 
@@ -160,5 +160,5 @@ def test_ctrl_c_while_a_chunk_is_written_leaves_nothing_half(world, tmp_path, mo
         raise KeyboardInterrupt
 
     monkeypatch.setattr(np, "savez", stopped)
-    carom.simulate(world, [0.0], base=(0.0, 0.3), until=0.4, stream=tmp_path, throw=False)
+    carom.simulate(world, world.state(base=(0.0, 0.3)), until=0.4, stream=tmp_path, throw=False)
     assert os.listdir(tmp_path) == ["columns.json"]

@@ -316,8 +316,8 @@ def restitutions(law, drift):
     ball = carom.Mechanism([carom.Disk(radius=0.005, mass=0.004)], base=carom.Free())
     floor = carom.Contact(ball.tip, carom.Plane(height=0.0), law, radius=0.005, name="floor")
     world = carom.World(ball, contacts=floor, gravity=9.81)
-    start = {"base": (0.0, 0.015), "base_velocity": (drift, 0.0)}
-    result = carom.simulate(world, [0.0], **start, until=0.15, rtol=1e-10)
+    start = world.state(base=(0.0, 0.015), base_velocity=(drift, 0.0))
+    result = carom.simulate(world, start, until=0.15, settings=carom.Settings(rtol=1e-10))
     touches, releases = ([e for e in result.events if e.exit == kind][:2] for kind in ("touch", "release"))
     rebounds = [-out.v[1] / into.v[1] for into, out in zip(touches, releases, strict=True)]
     return rebounds, [0.005 - e.q[1] for e in touches], touches[-1].memory

@@ -11,13 +11,16 @@ import carom
 
 @pytest.fixture(scope="module")
 def arm_run():
-    return carom.simulate(make_world(), [60.0, 45.0], degrees=True, until=6.0)
+    world = make_world()
+    return carom.simulate(world, world.state(angles=[60.0, 45.0], degrees=True), until=6.0)
 
 
 @pytest.mark.slow
 def test_the_arm_papers_hammering_is_a_stable_orbit(arm_run) -> None:
     """The multiplier is the factor by which successive strikes of the simulation come closer to the fixed point."""
-    short = carom.simulate(make_world(), [60.0, 45.0], degrees=True, until=1.0)  # two strikes: a rough guess
+    world = make_world()
+    start = world.state(angles=[60.0, 45.0], degrees=True)
+    short = carom.simulate(world, start, until=1.0)  # two strikes: a rough guess
     orbit = carom.ReturnMap(short, "tip", "touch").orbit()
     assert orbit.residual < 1e-10
     assert orbit.stable
@@ -43,14 +46,20 @@ def test_a_section_is_where_the_scalar_vanishes(arm_run) -> None:
 
 def test_turning_points_of_a_pendulum_come_half_a_period_apart() -> None:
     pendulum = carom.World(carom.Arm([carom.Rod(1.0, 1.0)]), gravity=9.81)
-    result = carom.simulate(pendulum, [-np.pi / 2 + 1e-3], until=10.0, rtol=1e-12, atol=1e-15)
+    result = carom.simulate(
+        pendulum,
+        pendulum.state(angles=[-np.pi / 2 + 1e-3]),
+        until=10.0,
+        settings=carom.Settings(rtol=1e-12, atol=1e-15),
+    )
     section = carom.poincare(result, lambda t, q, v: v[0])
     half = np.pi / np.sqrt(1.5 * 9.81) * (1 + 1e-6 / 16)  # small swing, first correction of the amplitude
     np.testing.assert_allclose(np.diff(section.t), half, atol=1e-9)
 
 
 def test_a_bifurcation_diagram_holds_the_last_returns() -> None:
-    diagram = carom.bifurcation(make_world, [0.1, 0.2], ("tip", "touch"), [60.0, 45.0], degrees=True, until=2.0, keep=2)
+    start = make_world(0.1).state(angles=[60.0, 45.0], degrees=True)
+    diagram = carom.bifurcation(make_world, [0.1, 0.2], ("tip", "touch"), start, until=2.0, keep=2)
     assert [len(column.t) for column in diagram] == [2, 2]
     assert not np.allclose(diagram[0].q, diagram[1].q)
 
@@ -64,6 +73,7 @@ def test_what_has_no_return_map_is_refused(arm_run) -> None:
         carom.poincare(arm_run, lambda t, q, v: v[0], direction=2)
     arm = carom.Arm([carom.Rod(1.0, 1.0)])
     sampled = carom.PostureControl(arm, [0.0], kp=[10.0], kd=[1.0], rate=100.0)
-    result = carom.simulate(carom.World(arm, control=sampled), [0.1], until=0.1)
+    world = carom.World(arm, control=sampled)
+    result = carom.simulate(world, world.state(angles=[0.1]), until=0.1)
     with pytest.raises(carom.CaromError, match="'control' depends on time itself"):
         carom.ReturnMap(result, "control", result.events[0].exit)

@@ -265,7 +265,7 @@ def at_stop():
 )
 def test_elastic_blows_close_the_ledger(given):
     mechanism, contact, state = given()
-    run = carom.simulate(carom.World(mechanism, contacts=contact), until=1.0, **state)
+    run = carom.simulate(carom.World(mechanism, contacts=contact), mechanism.state(**state), until=1.0)
     assert len(run.events) >= 2 and run.events[-1].exit == "release"
     assert run.energy.max_error_percent < 1e-5  # a run's default tolerance leaves about 1e-7
     assert abs(run.energy.works["c: normal force"][-1]) < 1e-6  # an elastic law gives back all it took

@@ -16,7 +16,7 @@ def driven(damping_ratio: float) -> carom.study.Response:
     arm = carom.Arm([carom.Rod(length=1.0, mass=3.0)])  # inertia about the joint: 1 kg m^2
     control = carom.PostureControl(arm, [1.0], kp=[100.0], kd=[20.0 * damping_ratio])
     world = carom.World(arm, control=control, gravity=0.0)
-    return carom.study.response(carom.simulate(world, [0.0], until=3.0), "link1", 1.0)
+    return carom.study.response(carom.simulate(world, world.state(), until=3.0), "link1", 1.0)
 
 
 def test_overshoot_rise_and_settling_of_an_underdamped_joint() -> None:
@@ -43,7 +43,8 @@ def test_a_joint_that_does_not_arrive_says_so() -> None:
 
 def test_a_target_at_the_start_is_refused() -> None:
     arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)])
-    result = carom.simulate(carom.World(arm, gravity=0.0), [0.0], until=0.1)
+    world = carom.World(arm, gravity=0.0)
+    result = carom.simulate(world, world.state(), until=0.1)
     with pytest.raises(carom.CaromError, match="target of response is 0 rad, where 'link1' starts"):
         carom.study.response(result, "link1", 0.0)
 
@@ -64,7 +65,9 @@ def test_computed_torque_turns_the_error_into_an_oscillator(kd: float, name: str
     arm = carom.Arm([carom.Rod(length=1.0, mass=1.0), carom.Rod(length=0.7, mass=2.0)])
     control = carom.control.ComputedTorque(arm, Still((1.0, -0.5)), kp=[100.0, 100.0], kd=[kd, kd])
     world = carom.World(arm, control=control, gravity=9.81)
-    result = carom.simulate(world, [0.0, 0.3], until=1.0, rtol=1e-11, atol=1e-13)
+    result = carom.simulate(
+        world, world.state(angles=[0.0, 0.3]), until=1.0, settings=carom.Settings(rtol=1e-11, atol=1e-13)
+    )
     t = np.linspace(0.0, 1.0, 11)
     if name == "critical":
         shape = (1 + 10 * t) * np.exp(-10 * t)

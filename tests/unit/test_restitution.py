@@ -32,16 +32,11 @@ def simulated(law_of, speeds, masses, parameters):
 
     lanes = {"mass": masses, **parameters}
     zeros = jnp.zeros_like(speeds)
-    ends = carom.batch(
-        make,
-        lanes,
-        jnp.zeros((len(speeds), 1)),
-        base=jnp.stack([zeros, 1e-3 * speeds], axis=1),
-        base_velocity=jnp.stack([zeros, -speeds], axis=1),
-        until=100.0,
-        rtol=1e-11,
-        atol=1e-15,
+    start = carom.State(
+        jnp.stack([zeros, 1e-3 * speeds, zeros], axis=1),
+        jnp.stack([zeros, -speeds, zeros], axis=1),
     )
+    ends = carom.batch(make, lanes, start, until=100.0, settings=carom.Settings(rtol=1e-11, atol=1e-15, ledger=False))
     assert np.all(np.asarray(ends.events) >= 2)
     return np.asarray(ends.v)[:, 1] / np.asarray(speeds)
 

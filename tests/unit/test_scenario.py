@@ -15,7 +15,7 @@ from carom import mechanism
 from carom.contact import catalogue
 from carom.errors import CaromError
 from carom.scenario import Scenario, ScenarioError, json_schema, load, names
-from carom.scenario.build import start_of
+from carom.scenario.build import settings_of, state_of
 from carom.scenario.change import parsed_change
 from carom.scenario.text import plain
 
@@ -35,9 +35,9 @@ def equal(a, b):
 
 def in_python(scenario):
     """The scenario once more, by way of the Python objects that it describes."""
-    world, start = scenario.world(), start_of(scenario)
-    run = {key: value for key, value in scenario.run.model_dump().items() if value is not None}
-    return world, Scenario.of(world, start.pop("angles"), name=scenario.name, **(start | run))
+    world = scenario.world()
+    start, settings = state_of(scenario, world.mechanism), settings_of(scenario)
+    return world, Scenario.of(world, start, until=scenario.run.until, name=scenario.name, settings=settings)
 
 
 # -- shipped scenarios -------------------------------------------------------------------------------------------------
@@ -64,7 +64,8 @@ def test_a_shipped_scenario_survives_python(name):
     world, written = in_python(load(name))
     again = Scenario.read(written.toml())
     assert equal(again, written) and same(again.world(), world)
-    assert start_of(again) == start_of(load(name)) and again.run == load(name).run
+    states = [state_of(s, world.mechanism) for s in (again, load(name))]
+    assert same(*states) and again.run == load(name).run
 
 
 def test_a_file_on_disk_is_the_same_scenario(tmp_path):
@@ -171,17 +172,18 @@ CODE = {
 def test_what_no_file_can_hold_is_refused_by_name(what):
     make, words = CODE[what]
     with pytest.raises(CaromError) as refusal:
-        Scenario.of(make(), [0.0], until=1.0)
+        world = make()
+        Scenario.of(world, world.state(), until=1.0)
     assert words in str(refusal.value)
 
 
 def test_only_worlds_and_known_options_become_scenarios():
     with pytest.raises(CaromError, match=r"it must be a carom\.World"):
-        Scenario.of(ARM, [0.0], until=1.0)
-    with pytest.raises(CaromError, match=r"Scenario\.of got 'untill'; it takes"):
-        Scenario.of(carom.World(ARM), [0.0], until=1.0, untill=2.0)
+        Scenario.of(ARM, ARM.state(), until=1.0)
+    with pytest.raises(CaromError, match=r"Scenario\.of got 'untill'; besides start, until"):
+        Scenario.of(carom.World(ARM), ARM.state(), until=1.0, untill=2.0)
     with pytest.raises(ScenarioError, match=r"the scenario of world 'mine': run\.until is -1\.0"):
-        Scenario.of(carom.World(ARM), [0.0], until=-1.0, name="mine")
+        Scenario.of(carom.World(ARM), ARM.state(), until=-1.0, name="mine")
 
 
 # -- random worlds -----------------------------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ def world_of(data):
 
 def test_a_shaker_that_stands_still_keeps_its_frequency():
     world = world_with(surface=carom.Moving(FLOOR_BELOW, amplitude=(0.0, 0.0), frequency=208.0, phase=0.5))
-    assert same(Scenario.read(Scenario.of(world, [0.0], until=1.0).toml()).world(), world)
+    assert same(Scenario.read(Scenario.of(world, world.state(), until=1.0).toml()).world(), world)
 
 
 @given(st.data())
@@ -282,8 +284,8 @@ def test_random_worlds_survive_the_round_trip(data):
     world = world_of(data)
     links = world.mechanism.topology.links
     angles = data.draw(st.lists(angle, min_size=links, max_size=links))
-    written = Scenario.of(world, angles, until=1.0, rtol=1e-9)
+    written = Scenario.of(world, world.state(angles=angles), until=1.0, settings=carom.Settings(rtol=1e-9))
     again = Scenario.read(written.toml())
-    assert equal(again, written) and start_of(again)["angles"] == angles and again.run.rtol == 1e-9
+    assert equal(again, written) and again.start.angles == angles and again.run.rtol == 1e-9
     assert same(again.world(), world)
     assert tomllib.loads(written.toml()) == plain(written)

@@ -90,7 +90,9 @@ def test_a_ball_comes_to_rest_on_a_ball_that_rests():
         carom.RigidContact(low, carom.Plane(height=-1.2), law, radius=0.05, name="floor"),
     )
     world = carom.World(both, contacts=contacts, gravity=9.81)
-    result = carom.simulate(world, [0.0, 0.0], base=[[0.0, -1.1], [0.0, -0.99]], until=1.0, max_steps=20_000)
+    result = carom.simulate(
+        world, world.state(base=[[0.0, -1.1], [0.0, -0.99]]), until=1.0, settings=carom.Settings(max_steps=20_000)
+    )
     assert result.statistics.events < 200
     np.testing.assert_allclose(result.v[-1], 0.0, atol=1e-12)
     np.testing.assert_allclose(result.q[-1][[1, 3]], [-1.15, -1.05], atol=1e-12)

@@ -22,8 +22,8 @@ def ball() -> carom.Mechanism:
 
 
 def drop(world: carom.World, height: float = 0.2, speed: float = 0.0, until: float = 0.5, **options):
-    start = {"base": (0.0, height), "base_velocity": (speed, 0.0)}
-    return carom.simulate(world, [0.0], **start, until=until, rtol=1e-9, atol=1e-12, **options)
+    start = world.state(base=(0.0, height), base_velocity=(speed, 0.0))
+    return carom.simulate(world, start, until=until, settings=carom.Settings(rtol=1e-9, atol=1e-12, **options))
 
 
 @cache
@@ -57,7 +57,8 @@ def elastic_run() -> Result:
         area=1e-4, second_moment=1e-8, mass_per_length=1.0, youngs_modulus=2e11, shear_modulus=8e10, shear_factor=0.8
     )
     beam = carom.Mechanism([carom.Beam(1.0, section, ("clamped", "free"), 1)])
-    return carom.simulate(carom.World(beam, gravity=0.0), [0.3], bending=[0.01], until=0.01)
+    world = carom.World(beam, gravity=0.0)
+    return carom.simulate(world, world.state(angles=[0.3], bending=[0.01]), until=0.01)
 
 
 @pytest.fixture(scope="module")

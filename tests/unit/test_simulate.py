@@ -1,5 +1,6 @@
 """One run from outside: what it refuses, how it ends, what it keeps, and that its ledger closes."""
 
+import dataclasses
 import json
 import signal
 import subprocess
@@ -35,9 +36,10 @@ def drop(law: Any, height: float = 0.01, speed: float = SPEED, gravity: float = 
     body = ball()
     floor = carom.Contact(body.site("link1.tip"), carom.Plane(height=0.0), law, radius=0.1, name="floor")
     world = carom.World(body, contacts=floor, gravity=gravity)
-    return carom.simulate(
-        world, [0.0], base=(0.0, 0.1 + height), base_velocity=(0.0, -speed), **{"until": 0.02, **more}
-    )
+    start = world.state(base=(0.0, 0.1 + height), base_velocity=(0.0, -speed))
+    fields = [field.name for field in dataclasses.fields(carom.Settings) if field.name in more]
+    settings = carom.Settings(**{field: more.pop(field) for field in fields})
+    return carom.simulate(world, start, settings=settings, **{"until": 0.02, **more})
 
 
 def pendulum(**more: Any) -> carom.World:
@@ -72,9 +74,9 @@ def nothing_compiles(monkeypatch: pytest.MonkeyPatch, unchecked: None) -> None:
         ({"until": -1.0}, r"until of run is -1; it must be greater than 0"),
         ({"until": 0.0}, r"until of run is 0; it must be greater than 0"),
         ({"until": np.nan}, r"until of run is nan; it must be a finite number"),
-        ({"rtol": 1e-15}, r"rtol of run is 1e-15; float64 carries 16 digits; it must be at least 1e-14"),
-        ({"rtol": 0.0}, r"rtol of run is 0; it must be greater than 0"),
-        ({"atol": -1e-9}, r"atol of run is -1e-09; it must be greater than 0"),
+        ({"rtol": 1e-15}, r"rtol of Settings is 1e-15; float64 carries 16 digits; it must be at least 1e-14"),
+        ({"rtol": 0.0}, r"rtol of Settings is 0; it must be greater than 0"),
+        ({"atol": -1e-9}, r"atol of Settings is -1e-09; it must be greater than 0"),
         ({"rates": [0.0, 0.0]}, r"has shape \(2,\); it must be 1 number, shape \(1,\)"),
         ({"rates": [np.inf]}, r"is \[inf\]; every entry must be a finite number"),
         ({"solver": "tsit"}, r"there is no solver 'tsit'; known: 'tsit5'.*did you mean 'tsit5'\?"),
@@ -89,9 +91,9 @@ def test_bad_input_is_answered_by_a_sentence(change: dict, sentence: str) -> Non
 def test_states_of_the_wrong_length_are_refused() -> None:
     world = pendulum()
     with pytest.raises(carom.CaromError, match=r"angles of mechanism has shape \(2,\); it must be 1 number"):
-        carom.simulate(world, [0.0, 0.0], until=1.0)
+        carom.simulate(world, world.state(), until=1.0)
     with pytest.raises(carom.CaromError, match=r"base of mechanism has shape \(2,\); it must be 0 numbers"):
-        carom.simulate(world, [0.0], base=(0.0, 0.0), until=1.0)
+        carom.simulate(world, world.state(base=(0.0, 0.0)), until=1.0)
 
 
 @pytest.mark.usefixtures("nothing_compiles")
@@ -103,7 +105,8 @@ def test_a_guard_that_is_nan_is_named() -> None:
     arm = carom.Arm([carom.Rod(1.0, 1.0)])
     control = carom.PostureControl(arm, [[0.0]], [1.0], [1.0], schedule=[Lost()])
     with pytest.raises(carom.CaromError, match="guard 'end of posture 1' of 'control' is nan at the start"):
-        carom.simulate(carom.World(arm, control=control), [0.0], until=1.0)
+        world = carom.World(arm, control=control)
+        carom.simulate(world, world.state(), until=1.0)
 
 
 @pytest.mark.usefixtures("nothing_compiles")
@@ -159,7 +162,10 @@ def test_values_between_steps_are_as_exact_as_the_steps() -> None:
 def test_values_between_steps_follow_a_pendulum() -> None:
     """Small swings at a tight tolerance against the same run at a tighter one."""
     world = pendulum()
-    coarse, fine = (carom.simulate(world, [0.3], until=5.0, rtol=r, atol=r) for r in (1e-8, 1e-12))
+    coarse, fine = (
+        carom.simulate(world, world.state(angles=[0.3]), until=5.0, settings=carom.Settings(rtol=r, atol=r))
+        for r in (1e-8, 1e-12)
+    )
     t = np.linspace(0.0, 5.0, 777)
     assert np.max(np.abs(coarse.at(t).q - fine.at(t).q)) < 2e-7
     assert np.max(np.abs(np.interp(t, coarse.t, coarse.q[:, 0]) - fine.at(t).q[:, 0])) > 1e-4  # a chord is not enough
@@ -179,7 +185,7 @@ def test_at_an_event_at_the_horizon_the_state_is_the_one_after_it() -> None:
     floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
     world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=0.0)
     # Half a metre at 1 m/s: every number is exact in binary, so the blow is at the horizon itself.
-    result = carom.simulate(world, [0.0], base=(0.0, 0.6), base_velocity=(0.0, -1.0), until=0.5)
+    result = carom.simulate(world, world.state(base=(0.0, 0.6), base_velocity=(0.0, -1.0)), until=0.5)
     assert [e.t for e in result.events] == [pytest.approx(0.5, abs=1e-12)] and result.v[-1, 1] == 0.5
     sides = result.at([np.nextafter(0.5, 0.0), 0.5])
     np.testing.assert_allclose(sides.v[:, 1], [-1.0, 0.5], rtol=1e-12)
@@ -272,7 +278,9 @@ def test_the_ledger_closes_and_shrinks_with_the_tolerance() -> None:
     world = arm_with_everything()
     left = {}
     for rtol in (1e-6, 1e-8, 1e-10):
-        result = carom.simulate(world, [0.3, 0.0], until=0.5, rtol=rtol, atol=1e-2 * rtol)
+        result = carom.simulate(
+            world, world.state(angles=[0.3, 0.0]), until=0.5, settings=carom.Settings(rtol=rtol, atol=1e-2 * rtol)
+        )
         ledger = result.energy
         assert np.allclose(ledger.total[0] + sum(w[-1] for w in ledger.works.values()), ledger.total[-1], atol=1e-4)
         left[rtol] = ledger.max_error_percent
@@ -328,8 +336,8 @@ def test_without_a_ledger_nothing_is_invented() -> None:
 
 def test_a_streamed_run_is_the_same_run(tmp_path: Path) -> None:
     world = pendulum()
-    plain = carom.simulate(world, [0.3], until=200.0)
-    streamed = carom.simulate(world, [0.3], until=200.0, stream=tmp_path)
+    plain = carom.simulate(world, world.state(angles=[0.3]), until=200.0)
+    streamed = carom.simulate(world, world.state(angles=[0.3]), until=200.0, stream=tmp_path)
     assert len(list(tmp_path.glob("chunk-*.npz"))) >= 3
     assert "_rows" not in vars(streamed)  # nothing is in memory before it is asked for
     assert np.array_equal(plain.q, streamed.q)
@@ -438,7 +446,7 @@ def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
         compensate_weight=True,
     )
     world = carom.World(arm, contacts=carom.RigidContacts(floor), control=hammer)
-    result = carom.simulate(world, angles=[0.0], until=3.0)
+    result = carom.simulate(world, world.state(), until=3.0)
     blows = [e.t for e in result.events if e.exit == "strike floor"]
     turns = [e.t for e in result.events if e.exit == "end of posture 1"]
     assert len(blows) >= 2
@@ -447,18 +455,21 @@ def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
 
 def test_limits_may_be_infinite_and_must_be_counts(unchecked) -> None:
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    world, start = carom.World(ball), {"angles": [0.0], "until": 0.1}
-    assert carom.simulate(world, **start, max_steps=float("inf"), max_events=np.inf).finished
-    with pytest.raises(carom.CaromError, match="max_events of run is 0; it must be at least 1"):
-        carom.simulate(world, **start, max_events=0)
-    with pytest.raises(carom.CaromError, match="max_steps of run is nan; it must be a finite number"):
-        carom.simulate(world, **start, max_steps=np.nan)
+    world, endless = carom.World(ball), carom.Settings(max_steps=float("inf"), max_events=np.inf)
+    assert carom.simulate(world, world.state(), until=0.1, settings=endless).finished
+    with pytest.raises(carom.CaromError, match="max_events of Settings is 0; it must be at least 1"):
+        carom.Settings(max_events=0)
+    with pytest.raises(carom.CaromError, match="max_steps of Settings is nan; it must be a finite number"):
+        carom.Settings(max_steps=np.nan)
     with pytest.raises(carom.CaromError, match=r"simulate got a Mechanism; it must be a carom\.World"):
-        carom.simulate(ball, **start)  # type: ignore[arg-type]
+        carom.simulate(ball, ball.state(), until=0.1)  # type: ignore[arg-type]
 
 
 def test_a_run_without_a_step_has_its_start() -> None:
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    run = carom.simulate(carom.World(ball), [0.0], base=(0.0, 0.2), until=0.1, max_steps=1, throw=False)
+    world = carom.World(ball)
+    run = carom.simulate(
+        world, world.state(base=(0.0, 0.2)), until=0.1, throw=False, settings=carom.Settings(max_steps=1)
+    )
     assert len(run.steps.t) == 0 and run.at([]).q.shape == (0, 3)
     np.testing.assert_array_equal(run.at(0.0).q, [[0.0, 0.2, 0.0]])

@@ -68,11 +68,11 @@ def test_a_batch_over_a_number_of_a_surface_is_the_runs_one_by_one(kind):
         floor = carom.Contact(BALL.tip, TRACED[kind](p), carom.Hertz(1e6), radius=0.1, name="floor")
         return carom.World(BALL, contacts=floor, gravity=9.81)
 
-    numbers, start = np.array([0.6, 1.1]), {"base": (0.05, 0.35), "until": 0.5}
-    ends = carom.batch(world, jnp.asarray(numbers), [0.0], **start)
+    numbers, start, settings = np.array([0.6, 1.1]), BALL.state(base=(0.05, 0.35)), carom.Settings(ledger=False)
+    ends = carom.batch(world, jnp.asarray(numbers), start, until=0.5, settings=settings)
     assert np.all(np.asarray(ends.events) >= 2)
     for i, p in enumerate(numbers):
-        alone = carom.simulate(world(p), [0.0], **start, ledger=False)
+        alone = carom.simulate(world(p), start, until=0.5, settings=settings)
         np.testing.assert_allclose(np.asarray(ends.q)[i], alone.q[-1], rtol=0, atol=1e-7)
 
 

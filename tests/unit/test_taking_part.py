@@ -28,12 +28,14 @@ def world_of(lean: float) -> carom.World:
     return carom.World(ball, contacts=carom.RigidContacts(floor, wall), gravity=9.81)
 
 
-ROLLING = {"angles": [0.0], "rates": [-SPEED / 0.1], "base": (0.0, 0.1), "base_velocity": (SPEED, 0.0), "until": 0.5}
+def rolling(world: carom.World) -> carom.State:
+    return world.state(rates=[-SPEED / 0.1], base=(0.0, 0.1), base_velocity=(SPEED, 0.0))
 
 
 @pytest.fixture(scope="module")
 def rolled() -> Result:
-    return carom.simulate(world_of(math.pi / 4), **ROLLING)
+    world = world_of(math.pi / 4)
+    return carom.simulate(world, rolling(world), until=0.5)
 
 
 def test_the_floor_takes_its_share_of_a_blow_at_the_wall(rolled):
@@ -47,11 +49,13 @@ def test_the_floor_takes_its_share_of_a_blow_at_the_wall(rolled):
 
 
 def test_what_takes_no_share_is_not_listed():
-    assert [i.contact for i in carom.simulate(world_of(0.0), **ROLLING).impacts] == ["wall"]
+    world = world_of(0.0)
+    assert [i.contact for i in carom.simulate(world, rolling(world), until=0.5).impacts] == ["wall"]
 
 
 def test_tables_list_it_and_measures_do_not_count_it():
-    found = study(carom.Scenario.of(world_of(math.pi / 4), **ROLLING, name="roll"))
+    world = world_of(math.pi / 4)
+    found = study(carom.Scenario.of(world, rolling(world), until=0.5, name="roll"))
     assert [i.contact for i in found.impacts] == ["wall", "floor"] and [i.contact for i in found.strikes] == ["wall"]
     assert measure(found, "impacts.count") == 1.0 and measure(found, "impacts.count.floor") == 0.0
     rows = list(csv.DictReader(io.StringIO(impacts_csv(found))))

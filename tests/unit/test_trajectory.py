@@ -184,7 +184,9 @@ def torques(arm, path):
 
 def run(arm, start, until=0.8, **options):
     world = carom.World(arm, control=control.FeedForward(arm, **options), gravity=9.81)
-    return carom.simulate(world, angles=start, until=until, rtol=1e-10, atol=1e-12)
+    return carom.simulate(
+        world, world.state(angles=start), until=until, settings=carom.Settings(rtol=1e-10, atol=1e-12)
+    )
 
 
 def test_planned_torques_alone_follow_the_motion(arm, path, torques):
@@ -231,7 +233,10 @@ def test_a_sample_at_a_knot_belongs_to_the_piece_that_begins_there(arm):
 
 def test_torques_are_limited(arm, path, torques):
     held = run(arm, [-1.0, -1.4], until=0.05, torques=torques, limit=[0.0, 0.0])
-    free = carom.simulate(carom.World(arm, gravity=9.81), angles=[-1.0, -1.4], until=0.05, rtol=1e-10, atol=1e-12)
+    world = carom.World(arm, gravity=9.81)
+    free = carom.simulate(
+        world, world.state(angles=[-1.0, -1.4]), until=0.05, settings=carom.Settings(rtol=1e-10, atol=1e-12)
+    )
     np.testing.assert_allclose(held.q[-1], free.q[-1], atol=1e-12)
 
 

@@ -78,7 +78,7 @@ def run(make, parameters, angles, until, *, size=50, **options):
         lambda x: np.broadcast_to(np.asarray(x, dtype=float), (lanes, *np.shape(x)[1:])), parameters
     )
     until = np.broadcast_to(np.asarray(until, dtype=float), lanes)
-    options = {"max_steps": 200_000, "throw": False, **options}
+    settings = carom.Settings(**{"max_steps": 200_000, "ledger": False, **options})
     found, places = [], []
     for horizon in np.unique(until):
         group = np.flatnonzero(until == horizon)
@@ -86,7 +86,9 @@ def run(make, parameters, angles, until, *, size=50, **options):
             part = group[first : first + size]
             padded = part[np.minimum(np.arange(size), len(part) - 1)]  # equal shapes: one compiled program
             own = {k: x[padded] for k, x in rows.items()}
-            out = carom.batch(make, jax.tree.map(lambda x, i=padded: x[i], parameters), until=horizon, **own, **options)
+            lanes_of = jax.tree.map(lambda x, i=padded: x[i], parameters)
+            start = make(jax.tree.map(lambda x: x[0], lanes_of)).state(**own)
+            out = carom.batch(make, lanes_of, start, until=horizon, settings=settings, throw=False)
             found.append(jax.tree.map(lambda x, part=part: np.asarray(x)[: len(part)], Ends(*_fields(out))))
             places.append(part)
     back = np.argsort(np.concatenate(places))

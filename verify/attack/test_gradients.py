@@ -20,6 +20,7 @@ from carom.hybrid.run import compiler_options
 from .tally import SHARE, Tally
 from .worlds import lanes, maker, structure
 
+TIGHT = carom.Settings(rtol=1e-11, atol=1e-13, ledger=False)
 PER, UNTIL, WIDTH = 8, 0.7, 2e-6
 SINGLE, TREES, MOST = 7, 5, 2**16  # structures of either kind, steps
 ACCURACY, KNOWN, ALIKE = 1e-4, 1e-3, 1e-8  # of the largest derivative
@@ -45,7 +46,7 @@ def end_of(s, p, state, reverse_steps):
     """End of one lane; a run that does not finish has no derivative worth anything."""
     base = [state[k] for k in ("base", "base_velocity")] if s.free else [jnp.zeros(0)] * 2
     q, v = jnp.concatenate([base[0], state["angles"]]), jnp.concatenate([base[1], state["rates"]])
-    out = carom.final_state(maker(s)(p), q, v, UNTIL, rtol=1e-11, atol=1e-13, reverse_steps=reverse_steps)
+    out = carom.final_state(maker(s)(p), carom.State(q, v), UNTIL, settings=TIGHT, reverse_steps=reverse_steps)
     return jnp.concatenate([jnp.stack(out.y.q), jnp.stack(out.y.v)]), (out.outcome, out.events, out.steps)
 
 

@@ -27,8 +27,14 @@ def ball_on(floor, restitution=0.5, radius=0.1, mass=1.0):
 @pytest.mark.parametrize("floor", [0.0, 1.0, 0.5, 0.3, -1.2, 1e4])
 def test_the_readmes_ball_at_another_height(floor):
     # Then: right at 0; elsewhere time stood still at the 12th or 13th bounce, at 1e4 m before the first.
+    world = ball_on(floor)
     run = carom.simulate(
-        ball_on(floor), [0.0], base=(0.0, floor + 1.1), until=3.0, max_steps=20_000, throw=False, progress=False
+        world,
+        world.state(base=(0.0, floor + 1.1)),
+        until=3.0,
+        throw=False,
+        progress=False,
+        settings=carom.Settings(max_steps=20_000),
     )
     assert run.finished, run.outcome
     assert run.events[-1].phase_after == "closed: floor"
@@ -93,7 +99,14 @@ def test_two_balls_dropped_nearly_together(lower):
     world = carom.World(both, contacts=carom.RigidContacts(*contacts), gravity=G)
     for height in (0.3, 0.7, 1.0):
         base = [(0.0, 0.1 + height), (1.0, 0.1 + height + lower)]
-        run = carom.simulate(world, [0.0, 0.0], base=base, until=2.5, max_steps=20_000, throw=False, progress=False)
+        run = carom.simulate(
+            world,
+            world.state(base=base),
+            until=2.5,
+            throw=False,
+            progress=False,
+            settings=carom.Settings(max_steps=20_000),
+        )
         assert run.finished, f"from {height} m: {run.outcome} at t = {run.t[-1]}"
         assert np.max(np.abs(run.q[-1][[1, 3]] - 0.1)) < 1e-12
 
@@ -110,7 +123,7 @@ def test_a_block_on_a_belt_slips_at_the_same_instant(mass):
     contact = carom.RigidContact(block.tip, belt, 0.0, carom.Coulomb(0.3), name="belt")
     spring = carom.Spring(block.tip, to=(-1.0, 0.0), stiffness=100.0 * mass, length=1.0)
     world = carom.World(block, contacts=carom.RigidContacts(contact), elements=spring, gravity=G)
-    run = carom.simulate(world, [0.0], base=(0.0, 0.0), base_velocity=(0.5, 0.0), until=0.1, progress=False)
+    run = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(0.5, 0.0)), until=0.1, progress=False)
     slips = [event.t for event in run.events if event.exit.startswith("slip")]
     assert slips and abs(slips[0] - 0.3 * G / (100.0 * 0.5)) < 1e-9, slips
 
@@ -123,7 +136,7 @@ def test_what_sticks_does_not_creep(mass):
     slope = carom.Plane(point=(0.0, 0.0), slope=0.1)
     contact = carom.RigidContact(toe.tip, slope, 0.0, carom.Coulomb(0.5), name="toe")
     world = carom.World(toe, contacts=carom.RigidContacts(contact), gravity=G)
-    run = carom.simulate(world, [0.0], base=(0.0, 0.0), until=5.0, progress=False, throw=False)
+    run = carom.simulate(world, world.state(base=(0.0, 0.0)), until=5.0, progress=False, throw=False)
     assert run.finished and np.max(np.abs(run.q[:, :2])) < 1e-12, np.max(np.abs(run.q[:, :2]))
 
 
@@ -135,7 +148,8 @@ def test_an_impact_at_the_horizon_is_over():
     # Then: result.at(horizon) was the state before the impact, result.v[-1] the one after.
     for height in (0.5, 1.0, 1.7):
         until = float(np.sqrt(2.0 * height / G))
-        run = carom.simulate(ball_on(0.0), [0.0], base=(0.0, 0.1 + height), until=until, progress=False)
+        world = ball_on(0.0)
+        run = carom.simulate(world, world.state(base=(0.0, 0.1 + height)), until=until, progress=False)
         if run.events:  # the last bits decide whether the impact comes before the horizon
             np.testing.assert_allclose(run.at(run.t[-1]).v[0], run.v[-1], rtol=0, atol=1e-9)
             assert run.v[-1][1] > 0.0
@@ -150,7 +164,7 @@ def test_the_floors_share_of_a_blow_is_listed():
     wall = carom.Plane(point=(1.0, 0.0), normal=(-np.cos(lean), -np.sin(lean)))
     wall = carom.RigidContact(ball.tip, wall, 0.0, radius=0.1, name="wall")
     world = carom.World(ball, contacts=carom.RigidContacts(floor, wall), gravity=G)
-    run = carom.simulate(world, [0.0], base=(0.0, 0.1), base_velocity=(2.0, 0.0), until=1.0, progress=False)
+    run = carom.simulate(world, world.state(base=(0.0, 0.1), base_velocity=(2.0, 0.0)), until=1.0, progress=False)
     shares = {impact.contact: impact.normal_impulse for impact in run.impacts if impact.t_start > 0.0}
     assert shares["wall"] == pytest.approx(2.0 * 2.0 / np.cos(lean), rel=1e-6)
     assert shares["floor"] == pytest.approx(2.0 * 2.0 * np.tan(lean), rel=1e-6)
@@ -169,7 +183,12 @@ def test_a_hopper_without_a_body_ends():
     world = carom.World(hopper, contacts=carom.RigidContacts(foot), gravity=G)
     for lean in (0.05, 0.3, 0.8):
         run = carom.simulate(
-            world, [-np.pi / 2 + lean], base=(0.0, 0.7), until=5.0, max_steps=100_000, throw=False, progress=False
+            world,
+            world.state(angles=[-np.pi / 2 + lean], base=(0.0, 0.7)),
+            until=5.0,
+            throw=False,
+            progress=False,
+            settings=carom.Settings(max_steps=100_000),
         )
         assert "step limit" not in run.outcome, f"lean {lean}: t = {run.t[-1]}, {run.outcome}"
         assert len(run.events) < 5_000
@@ -184,7 +203,14 @@ def test_a_controller_that_diverges_ends_by_name():
     control = carom.PostureControl(arm, [[0.3, -0.3]], kp=[-50.0, -50.0], kd=[-20.0, -20.0])
     floor = carom.RigidContact(arm.tip, carom.Plane(height=0.0), 0.5, name="floor")
     world = carom.World(arm, contacts=carom.RigidContacts(floor), control=control, gravity=G)
-    run = carom.simulate(world, [0.2, 0.1], until=20.0, max_steps=100_000, throw=False, progress=False)
+    run = carom.simulate(
+        world,
+        world.state(angles=[0.2, 0.1]),
+        until=20.0,
+        throw=False,
+        progress=False,
+        settings=carom.Settings(max_steps=100_000),
+    )
     assert not run.finished
     assert np.all(np.isfinite(run.q[:-1]))
     assert len(run.events) < 20_000 and "step limit" not in run.outcome, run.outcome
@@ -201,7 +227,12 @@ def test_a_ball_stays_on_top_of_its_dent(pressed):
     floor = carom.Contact(ball.tip, carom.Plane(height=0.0), law, radius=radius, name="floor")
     world = carom.World(ball, contacts=floor, gravity=pressed * G)
     run = carom.simulate(
-        world, [0.0], base=(0.0, radius + 1.0 / pressed), until=0.5, max_steps=200_000, throw=False, progress=False
+        world,
+        world.state(base=(0.0, radius + 1.0 / pressed)),
+        until=0.5,
+        throw=False,
+        progress=False,
+        settings=carom.Settings(max_steps=200_000),
     )
     assert np.min(run.q[:, 1]) > 0.0, f"{run.outcome}: the ball is {radius - np.min(run.q[:, 1]):.3g} m below the floor"
 
@@ -213,7 +244,7 @@ def test_a_ball_goes_on_bouncing_where_gravity_is_weak():
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), e, radius=0.1, name="floor")
     world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=weak)
-    run = carom.simulate(world, [0.0], base=(0.0, 0.1 + height), until=until, progress=False, throw=False)
+    run = carom.simulate(world, world.state(base=(0.0, 0.1 + height)), until=until, progress=False, throw=False)
     first = np.sqrt(2.0 * height / weak)
     instants = first * (1.0 + 2.0 * e * (1.0 - e ** np.arange(100)) / (1.0 - e))
     n = int(np.sum(instants < until))

@@ -21,6 +21,9 @@ def make_shaken(p):
     return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
 
 
+FEW = carom.Settings(max_steps=20_000)
+
+
 def make_stiff(p):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     law = carom.HuntCrossley(1e6, p)
@@ -33,7 +36,7 @@ def make_stiff(p):
 def test_a_restitution_that_is_none_fails_its_lane(bad, law):
     # Then: "all finished" but for infinity with Newton and NaN with Hunt and Crossley.
     values = np.array([0.5, bad, 0.7])
-    out = carom.batch(law, values, [0.0], base=(0.0, 1.1), until=1.0, max_steps=20_000, throw=False)
+    out = carom.batch(law, values, law(0.5).state(base=(0.0, 1.1)), until=1.0, settings=FEW, throw=False)
     assert out.failed.tolist() == [1], out
     assert np.all(np.isfinite(out.q[[0, 2]]))
 
@@ -43,7 +46,7 @@ def test_a_restitution_that_is_none_fails_its_lane(bad, law):
 def test_a_lane_that_starts_inside_the_floor_fails(law):
     # Then: "all finished" with Newton; right with Hunt and Crossley.
     base = np.array([[0.0, 1.1], [0.0, 0.05], [0.0, 0.6]])
-    out = carom.batch(law, np.full(3, 0.5), [0.0], base=base, until=1.0, max_steps=20_000, throw=False)
+    out = carom.batch(law, np.full(3, 0.5), law(0.5).state(base=base), until=1.0, settings=FEW, throw=False)
     assert out.failed.tolist() == [1], out
 
 
@@ -54,7 +57,7 @@ def test_a_start_that_is_not_finite_fails_its_lane(field):
     start = {"angles": np.zeros((3, 1)), "rates": np.zeros((3, 1)), "base": np.full((3, 2), 1.1)}
     start["base_velocity"] = np.zeros((3, 2))
     start[field][1, 0] = np.nan
-    out = carom.batch(make, np.full(3, 0.5), until=1.0, max_steps=20_000, throw=False, **start)
+    out = carom.batch(make, np.full(3, 0.5), make(0.5).state(**start), until=1.0, settings=FEW, throw=False)
     assert out.failed.tolist() == [1], out
 
 
@@ -62,7 +65,8 @@ def test_a_start_that_is_not_finite_fails_its_lane(field):
 def test_lanes_that_met_their_number_of_events_are_not_finished():
     # Then: "all finished", although lane 0 stopped at its third bounce and lane 1 at its horizon.
     base = np.array([[0.0, 0.2], [0.0, 5.0]])
-    out = carom.batch(make, np.full(2, 0.5), [0.0], base=base, until=1.0, max_events=3, throw=False)
+    start, settings = make(0.5).state(base=base), carom.Settings(max_events=3)
+    out = carom.batch(make, np.full(2, 0.5), start, until=1.0, settings=settings, throw=False)
     codes = np.asarray(out.outcome)
     assert codes[0] != codes[1] and out.t[0] < 1.0
     assert "all finished" not in repr(out), repr(out)
@@ -71,7 +75,8 @@ def test_lanes_that_met_their_number_of_events_are_not_finished():
 @pytest.mark.slow
 def test_a_moving_surface_may_be_made_in_a_batch():
     # Then: jax.errors.TracerBoolConversionError, from the check of constants among the numbers of Moving.
-    out = carom.batch(make_shaken, np.array([0.01, 0.02]), [0.0], base=(0.0, 0.5), until=0.2, throw=False)
+    start = make_shaken(0.01).state(base=(0.0, 0.5))
+    out = carom.batch(make_shaken, np.array([0.01, 0.02]), start, until=0.2, throw=False)
     assert len(out.failed) == 0
 
 
@@ -82,8 +87,8 @@ def test_a_lane_that_starts_at_the_surface_and_moves_in(gap, law):
     # Then: with Newton it fell through the floor at gaps of 0 and 1e-16, and "all finished".
     base = np.broadcast_to([0.0, 0.1 + gap], (3, 2))
     velocity = np.array([[0.0, -1e-3], [0.0, -1.0], [0.0, 1.0]])
-    start = {"base": base, "base_velocity": velocity}
-    out = carom.batch(law, np.full(3, 0.5), [0.0], **start, until=0.4, max_steps=20_000, throw=False)
+    start = law(0.5).state(base=base, base_velocity=velocity)
+    out = carom.batch(law, np.full(3, 0.5), start, until=0.4, settings=FEW, throw=False)
     ended = np.isin(np.arange(3), out.failed)
     assert np.all(ended | (out.q[:, 1] > 0.09)), (out, out.q[:, 1])
 
@@ -94,8 +99,9 @@ def test_a_lane_that_starts_at_the_surface_and_moves_in(gap, law):
 def test_a_run_that_starts_at_the_surface_and_moves_in(gap, law):
     # Then: right: a single run refuses what a batch lets fall.
     try:
+        world = law(0.5)
         run = carom.simulate(
-            law(0.5), [0.0], base=(0.0, 0.1 + gap), base_velocity=(0.0, -1.0), until=0.4, progress=False
+            world, world.state(base=(0.0, 0.1 + gap), base_velocity=(0.0, -1.0)), until=0.4, progress=False
         )
     except carom.CaromError:
         return  # refused by a sentence

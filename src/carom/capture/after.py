@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..mechanism import Body, Mechanism, Numbers, Site, Topology
+from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
 from ..mechanism.tree import mechanism_of
 from .record import Capture
 from .rows import turning_row
@@ -22,7 +22,7 @@ class AfterCapture(eqx.Module):
     """One mechanism instead of two, with its coordinates and velocities.
 
     after = carom.after_capture(carom.capture(...))
-    carom.simulate(carom.World(after.mechanism, gravity=0.0), **after.start, until=10.0)
+    carom.simulate(carom.World(after.mechanism, gravity=0.0), after.state, until=10.0)
     """
 
     mechanism: Mechanism
@@ -30,15 +30,9 @@ class AfterCapture(eqx.Module):
     v: Float[Array, " dof"]
 
     @property
-    def start(self) -> dict[str, Any]:
-        """The state as `carom.simulate` and `carom.batch` take it."""
-        m, bends = self.mechanism, self.mechanism.topology.base_dof + self.mechanism.topology.links
-        out = {"angles": m.angles(self.q), "rates": m.angles(self.v)}
-        if m.topology.base_dof:
-            out |= {"base": m.base(self.q), "base_velocity": m.base(self.v)}
-        if m.topology.elastic:
-            out |= {"bending": self.q[bends:], "bending_rates": self.v[bends:]}
-        return out
+    def state(self) -> State:
+        """Where it is and how it moves: what `carom.simulate` starts from."""
+        return State(self.q, self.v)
 
 
 def after_capture(capture: Any) -> AfterCapture:

@@ -17,8 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..dynamics import mass_matrix, site_position, solve_kkt, vector_of
+from ..dynamics import mass_matrix, site_position, solve_kkt
 from ..mechanism import Mechanism, Site
+from ..mechanism.state import State, refuse_state
 from .record import Capture
 from .rows import base_coordinates, grip_rows
 
@@ -31,13 +32,12 @@ def capture(
     mechanism: Any,
     hand: Any,
     grip: Any,
-    q: Any,
-    v: Any,
+    state: State,
     kind: Any = "weld",
     restitution: Any = 0.0,
     base: Any = "free-floating",
 ) -> Capture:
-    """The arm's site `hand` takes hold of the object's site `grip` at coordinates `q`, velocities `v`.
+    """The arm's site `hand` takes hold of the object's site `grip` in a state of both.
 
     - `mechanism`: arm and object together, `carom.side_by_side(arm=..., target=...)`; links rigid or elastic
     - `kind`: 'point' (the points move together, the object may turn), 'weld' (and turn together: the grasp transmits a
@@ -45,17 +45,18 @@ def capture(
     - `restitution` e: 0 is a plastic capture; else relative velocities are reversed and scaled, and nothing is held
     - `base`, what the arm's base does during the blow: 'free-floating' (no actuator acts), 'attitude-held' (ideal
       reaction wheels keep its rate of rotation) or 'free-flying' (ideal thrusters keep its velocity as well). Real
-      actuators have bounded forces, which do nothing in no time: their base is free-floating during the blow
+      actuators have bounded forces, which do nothing at an instant: their base is free-floating during the blow
 
     Traceable: `jit`, `vmap` and derivatives go through it.
 
         both = carom.side_by_side(arm=arm, target=satellite)
-        print(carom.capture(both, "arm.link3.tip", "target.handle", q, v, kind="point"))
+        print(carom.capture(both, "arm.link3.tip", "target.handle", both.state(rates=[...]), kind="point"))
     """
     arm, target = sites_of(mechanism, hand, grip)
     errors.name_in("kind of capture", kind, tuple(KINDS))
     errors.name_in("base of capture", base, BASES)
-    q, v = vector_of(mechanism, "q", q), vector_of(mechanism, "v", v)
+    state = refuse_state(state, mechanism)
+    q, v = state.q, state.v
     _check_restitution(restitution, kind)
     refuse_apart(mechanism, arm, target, q)
     held = base_coordinates(mechanism, arm, base)

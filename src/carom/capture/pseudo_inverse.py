@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..dynamics import mass_matrix, site_jacobian, vector_of
+from ..dynamics import mass_matrix, site_jacobian
 from ..mechanism import Mechanism, Site
+from ..mechanism.state import State, refuse_state
 from .blow import refuse_apart, sites_of
 from .record import Capture
 
 
-def capture_by_pseudo_inverse(mechanism: Any, hand: Any, grip: Any, q: Any, v: Any) -> Capture:
+def capture_by_pseudo_inverse(mechanism: Any, hand: Any, grip: Any, state: State) -> Capture:
     """Equations (4.9) to (4.11) of the space-capture thesis; use `carom.capture` for the right answer.
 
         G p'+ = M p'- + J^T (J_O^+)^T M_O psi'-,   G = M + J^T (J_O^+)^T M_O J_O^+ J,   psi'+ = J_O^+ J p'+
@@ -25,7 +26,8 @@ def capture_by_pseudo_inverse(mechanism: Any, hand: Any, grip: Any, q: Any, v: A
     lost, and a common velocity of everything changes the answer. Right only where the blow does not turn the object.
     """
     arm, target = sites_of(mechanism, hand, grip)
-    q, v = vector_of(mechanism, "q", q), vector_of(mechanism, "v", v)
+    state = refuse_state(state, mechanism)
+    q, v = state.q, state.v
     refuse_apart(mechanism, arm, target, q)
     o = _object_coordinates(mechanism, target)
     p = np.asarray([i for i in range(mechanism.dof) if i not in o])

@@ -42,7 +42,7 @@ def simulated_restitution(
     `until` [s] must be longer than the blow; the flight after it costs nothing.
     """
     # Here and not above: simulate stands on contacts.
-    from ..hybrid import World
+    from ..hybrid import Settings, World
     from ..mechanism import Disk, Free, Mechanism
     from ..simulate import simulate
     from .compliant import Contact
@@ -51,18 +51,10 @@ def simulated_restitution(
     _check("simulated_restitution", law, speed, mass)
     body = Mechanism([Disk(radius=1.0, mass=mass)], base=Free())
     floor = Contact(body.tip, Plane(height=0.0), law, name="floor")
-    result = simulate(
-        World(body, contacts=floor, gravity=0.0),
-        [0.0],
-        base=(0.0, 1e-3 * speed),
-        base_velocity=(0.0, -1.0 * speed),
-        until=until,
-        solver=solver,
-        rtol=rtol,
-        atol=1e-4 * rtol * float(speed),
-        ledger=False,
-        progress=False,
-    )
+    settings = Settings(solver, rtol, atol=1e-4 * rtol * float(speed), ledger=False)
+    start = body.state(base=(0.0, 1e-3 * speed), base_velocity=(0.0, -1.0 * speed))
+    world = World(body, contacts=floor, gravity=0.0)
+    result = simulate(world, start, until=until, settings=settings, progress=False)
     if result.events[-1].exit != "release":
         raise errors.CaromError(
             f"until of simulated_restitution is {until:g} s, and the blow has not ended by then; it must be longer "

@@ -4,7 +4,8 @@ from .automaton import AbstractAutomaton as AbstractAutomaton
 from .automaton import Flow as Flow
 from .automaton import Landing as Landing
 from .automaton import Own as Own
+from .scene import Continuous as Continuous
 from .scene import Load as Load
 from .scene import Scene as Scene
-from .scene import State as State
+from .settings import Settings as Settings
 from .world import World as World

@@ -1,69 +1,26 @@
-"""What a run carries from attempt to attempt, how it is told to integrate, and what an attempt is."""
+"""What a run carries from attempt to attempt, and what an attempt is."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from .. import errors
 from . import outcome
 from .locate import Asked, Ends
-from .scene import State
-from .solvers import Solver, solver_of
+from .scene import Continuous
 from .world import World
-
-
-class Settings(eqx.Module):
-    """How to integrate. Tolerances and limits are traced; the solver is not."""
-
-    solver: Solver = eqx.field(static=True)
-    rtol: Any
-    atol: Any
-    until: Any
-    max_steps: Any
-    max_events: Any
-    stop_at: Any = -1  # the run ends when this guard (counted through the world's events) fires; -1: none
-
-
-def settings_of(solver: str, rtol: Any, atol: Any, until: Any, max_steps: Any, max_events: Any) -> Settings:
-    """Settings from what a user gives; no limit of events is None."""
-    return Settings(
-        solver_of(solver),
-        _number(rtol),
-        _number(atol),
-        _number(until),
-        _limit("max_steps", max_steps),
-        _limit("max_events", max_events),
-    )
-
-
-def _number(value: Any) -> Any:
-    """NumPy's where it can be: JAX takes a tenth of a millisecond for each, which short runs feel."""
-    return value.astype(float) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
-
-
-def _limit(field: str, value: Any) -> Any:
-    """A count of at least one; None and infinity are no limit."""
-    if isinstance(value, jax.Array):
-        return value.astype(int)
-    if value is None or value == np.inf:
-        return np.asarray(2**62)
-    errors.number("run", field, value, least=1.0)
-    return np.asarray(int(np.ceil(min(value, 2.0**62))))
 
 
 class Carry(NamedTuple):
     """Everything that one lane carries from attempt to attempt."""
 
     t: Any
-    y: State
+    y: Continuous
     phases: tuple[Any, ...]
     memory: tuple[tuple[Any, ...], ...]
-    rate: State  # derivative at (t, y)
+    rate: Continuous  # derivative at (t, y)
     guard: Ends  # values and rates of all exits at (t, y)
     armed: tuple[Any, ...]  # edges that have been negative since the last jump of their automaton
     h: Any  # what the step-size controller proposes
@@ -92,8 +49,8 @@ class Attempt(NamedTuple):
 
     t: Any
     span: Any
-    y: State
-    rate: State
+    y: Continuous
+    rate: Continuous
     norm: Any
     asked: Asked
     last: Any  # does it end at the horizon?
@@ -116,7 +73,7 @@ class Verdict(NamedTuple):
     hint: Any
 
 
-def begin(world: World, t: Any, y: State, phases: Any, memory: Any, h: Any) -> Carry:
+def begin(world: World, t: Any, y: Continuous, phases: Any, memory: Any, h: Any) -> Carry:
     """The carry before the first attempt."""
     count = len(world.events)
     zero, no = jnp.asarray(0.0), jnp.asarray(False)

@@ -8,9 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from . import outcome
-from .carry import Attempt, Carry, Settings
+from .carry import Attempt, Carry
 from .condition import any_of
-from .scene import State
+from .scene import Continuous
+from .settings import Integration
 from .world import World
 
 EVENTS_AT_ONE_INSTANT = 100
@@ -24,13 +25,13 @@ LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 
 
 def outcome_of(
-    world: World, settings: Settings, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
+    world: World, integration: Integration, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
 ) -> Any:
     stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     phases = zip(world.automata, c.phases, new.phases, strict=True)  # a run may start where no motion is possible
     lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
-    awaited = any_of([f & (settings.stop_at == g) for g, f in enumerate(fired)])
+    awaited = any_of([f & (integration.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window
     window = (new.t - early) / CHATTER  # from event to event
     dense = (window < RAPID * new.h) & (window * _fastest(world, new.y) < HARDLY * world.length)
@@ -39,8 +40,8 @@ def outcome_of(
     # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
     for when, what in (
         (accept & a.last & ~new.fresh, outcome.FINISHED),  # an event at the horizon is served first, and what follows
-        ((new.events >= settings.max_events) | awaited, outcome.EVENT_LIMIT),
-        (new.steps >= settings.max_steps, outcome.STEP_LIMIT),
+        ((new.events >= integration.max_events) | awaited, outcome.EVENT_LIMIT),
+        (new.steps >= integration.max_steps, outcome.STEP_LIMIT),
         (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
         (new.tries > TRIES, outcome.STALLED),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
@@ -60,7 +61,7 @@ def window_of(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
     return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])
 
 
-def _fastest(world: World, y: State) -> Any:
+def _fastest(world: World, y: Continuous) -> Any:
     """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
     top = world.mechanism.topology
     speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]

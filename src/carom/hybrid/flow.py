@@ -12,7 +12,7 @@ from ..dynamics import explicit, flexible, linear
 from ..dynamics.motion import EXPLICIT_UP_TO, formalism_of
 from .automaton import AbstractAutomaton, Own
 from .reaction import Row, react, restore
-from .scene import Load, Scene, State, merge
+from .scene import Continuous, Load, Scene, merge
 from .world import World, any_striking, owns, scene_of
 
 
@@ -25,7 +25,7 @@ class Motion(NamedTuple):
     powers: tuple[Any, ...]
 
 
-def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Motion:
+def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Motion:
     """Accelerations under everything but reactions."""
     scene = scene_of(world, t, y, phases)
     load = Load(world.mechanism)
@@ -54,7 +54,7 @@ def free_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Mot
     return Motion(free, solve, tuple(rates), tuple(powers))
 
 
-def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> State:
+def derivative(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Continuous:
     """d/dt of the whole state in the given phases."""
     motion = free_motion(world, t, y, phases, memory)
     powers = tuple(jnp.asarray(p, dtype=float) for p in motion.powers)
@@ -66,10 +66,10 @@ def derivative(world: World, t: Any, y: State, phases: Any, memory: Any) -> Stat
             lambda: _held(world, t, y, phases, memory, motion),
             lambda: (tuple(jnp.asarray(a, dtype=float) for a in motion.free), powers),
         )
-    return State(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
+    return Continuous(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
 
 
-def brought_back(world: World, t: Any, y: State, phases: Any, memory: Any, accept: Any) -> State:
+def brought_back(world: World, t: Any, y: Continuous, phases: Any, memory: Any, accept: Any) -> Continuous:
     """The state with held contacts put back to where they are held: a step leaves them off by its error.
 
     So contact holds its place for hours, and what rests has no velocity.
@@ -77,7 +77,7 @@ def brought_back(world: World, t: Any, y: State, phases: Any, memory: Any, accep
     if not world.row_count:
         return y
 
-    def back() -> State:
+    def back() -> Continuous:
         scene = scene_of(world, t, y, phases)
         lower, _, _ = explicit.terms(world.mechanism, y.q, y.v, (0.0, 0.0))
         q, v = restore(_rows(world, scene, owns(y, phases, memory)), y.q, y.v, linear.ldl_factor(lower))
@@ -95,7 +95,7 @@ def any_holding(world: World, phases: Any) -> Any:
     return total
 
 
-def _held(world: World, t: Any, y: State, phases: Any, memory: Any, motion: Motion) -> tuple[Any, tuple[Any, ...]]:
+def _held(world: World, t: Any, y: Continuous, phases: Any, memory: Any, motion: Motion) -> tuple[Any, tuple[Any, ...]]:
     """Accelerations and powers with the reactions."""
     scene = scene_of(world, t, y, phases)
     each = owns(y, phases, memory)
@@ -105,7 +105,7 @@ def _held(world: World, t: Any, y: State, phases: Any, memory: Any, motion: Moti
     return acceleration, tuple(jnp.asarray(p, dtype=float) for p in powers)
 
 
-def scene_with_motion(world: World, t: Any, y: State, phases: Any, memory: Any) -> Scene:
+def scene_with_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Scene:
     """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase.
 
     `scene.still()` is the same scene for decisions, which have no derivatives.
@@ -172,7 +172,7 @@ def _joints(scene: Scene, load: Load) -> Any:
     return power
 
 
-def _accelerations(world: World, y: State, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
+def _accelerations(world: World, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
     """Accelerations and, for small mechanisms, the inverse mass matrix as a function."""
     mechanism = world.mechanism
     if isinstance(y.q, tuple) and (world.row_count or mechanism.topology.links <= EXPLICIT_UP_TO):

@@ -11,13 +11,13 @@ from ..dynamics.energy import kinetic_energy
 from .automaton import Own
 from .condition import any_of
 from .flow import scene_with_motion
-from .scene import State, merge
+from .scene import Continuous, merge
 from .world import World
 
 
 def serve(
-    world: World, t: Any, y: State, rate: State, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
-) -> tuple[State, Any, Any]:
+    world: World, t: Any, y: Continuous, rate: Continuous, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
+) -> tuple[Continuous, Any, Any]:
     """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left.
 
     `rate` is that of the state before. `first`: nothing fired; it is the beginning, and all that look again do.
@@ -35,8 +35,17 @@ def serve(
 
 
 def _serve_one(
-    world: World, i: int, channel: int, t: Any, y: State, rate: State, phases: Any, memory: Any, mine: Any, first: Any
-) -> tuple[State, Any, Any]:
+    world: World,
+    i: int,
+    channel: int,
+    t: Any,
+    y: Continuous,
+    rate: Continuous,
+    phases: Any,
+    memory: Any,
+    mine: Any,
+    first: Any,
+) -> tuple[Continuous, Any, Any]:
     automaton = world.automata[i]
     old = Own(phases[i], memory[i], y.extra[i])
     scene = scene_with_motion(world, t, y, phases, memory)
@@ -59,10 +68,10 @@ def _serve_one(
                 driven, last = jnp.where(hit, new.driven, 0.0), channel + len(automaton.channels) - 1
                 work, gain = _replace(work, last, work[last] + driven), gain - driven
             work = _replace(work, channel, work[channel] + gain)
-    return State(y.q, velocity, extra, work), phases, memory
+    return Continuous(y.q, velocity, extra, work), phases, memory
 
 
-def _jolt(world: World, i: int, t: Any, y: State, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
+def _jolt(world: World, i: int, t: Any, y: Continuous, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
         if j != i and automaton.looks_again and not automaton.impulsive:

@@ -14,20 +14,21 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
 from . import outcome
-from .carry import Carry, Settings
+from .carry import Carry
 from .loop import advance
 from .scalar import scalar_program
+from .settings import Integration
 from .world import World
 
 LANES = 32  # per block: one warp
 
 
 def in_registers(
-    make: Callable[[Any], World], parameters: Any, settings: Settings, carry: Carry, interpret: bool = False
+    make: Callable[[Any], World], parameters: Any, integration: Integration, carry: Carry, interpret: bool = False
 ) -> Carry:
-    """Advance all lanes to their ends. `settings` must hold numbers, not traced values: they become constants."""
+    """Advance all lanes to their ends. `integration` must hold numbers, not traced values: they become constants."""
     one = jax.tree.map(lambda x: x[0], (parameters, carry))
-    program = scalar_program(lambda p, c: advance(make(p), settings, c)[0], *one)
+    program = scalar_program(lambda p, c: advance(make(p), integration, c)[0], *one)
     given, _ = jax.tree.flatten(parameters)
     state, tree = jax.tree.flatten(carry)
     lanes = state[0].shape[0]

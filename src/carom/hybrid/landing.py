@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .locate import ahead, holding, just_now, together, turned, width_of
-from .scene import State
+from .scene import Continuous
 
 CROSSING = 1e-6  # of the proposed step: a condition whose value is zero within this crosses zero there
 
@@ -63,7 +63,7 @@ def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: 
     return jnp.where(high - low <= width, high, jnp.where(usable, guess, middle)), hint
 
 
-def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, State]:
+def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, Continuous]:
     """One last Newton step onto the event, or onto the instant to arrive at, whose value is zero.
 
     Its derivative is not: it is what makes event times, and states at them, differentiable (the step length itself is a

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from .condition import ULP, Condition, any_of, condition_of
 from .flow import scene_with_motion
-from .scene import State
+from .scene import Continuous
 from .world import World, owns
 
 CUBIC_STEPS = 9  # of Newton on a cubic: from the tangent at its end to the zero of a long parabola
@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     edge: tuple[bool, ...]
 
 
-def conditions_of(world: World, t: Any, y: State, phases: Any, memory: Any) -> list[Condition]:
+def conditions_of(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> list[Condition]:
     """The condition of every exit, in the order of `world.events`."""
     scene = scene_with_motion(world, t, y, phases, memory)
     out: list[Condition] = []
@@ -49,11 +49,11 @@ def conditions_of(world: World, t: Any, y: State, phases: Any, memory: Any) -> l
     return out
 
 
-def ask(world: World, t: Any, y: State, rate: State, phases: Any, memory: Any) -> Asked:
+def ask(world: World, t: Any, y: Continuous, rate: Continuous, phases: Any, memory: Any) -> Asked:
     """All conditions, with rates along the motion."""
     kinds: list[bool] = []
 
-    def values(t: Any, y: State) -> tuple[Any, Any]:
+    def values(t: Any, y: Continuous) -> tuple[Any, Any]:
         found = conditions_of(world, t, y, phases, memory)
         kinds.extend(c.edge for c in found)
         numbers = [

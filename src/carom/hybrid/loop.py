@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from . import outcome
 from .automaton import Own
-from .carry import Attempt, Carry, Settings, Verdict
+from .carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
 from .flow import any_holding, brought_back, derivative
@@ -21,17 +21,18 @@ from .jump import serve
 from .landing import exact, settle
 from .locate import arming, ask, width_of
 from .pace import error_of, most_turned, next_step, restart
-from .scene import State
+from .scene import Continuous
 from .seen import depths, fastest, unseen, watched
+from .settings import Integration
 from .world import World
 
 HELD = 0.25  # [s] longest step while a contact is held
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
 
-def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
+def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     """Try one step: as long as the controller proposes, shorter to land on an event, an instant or the horizon."""
-    stop, last_one = _next_stop(world, settings, c)
+    stop, last_one = _next_stop(world, integration, c)
     left = jnp.maximum(stop - c.t, 0.0)
     # Within a bracket all lengths are below one that was good.
     wanted = jnp.minimum(jnp.where(jnp.isfinite(c.high), c.aim, jnp.minimum(c.h, c.aim)), left)
@@ -40,17 +41,17 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 
-    def rhs(t: Any, y: State) -> State:
+    def rhs(t: Any, y: Continuous) -> Continuous:
         return derivative(world, t, y, c.phases, c.memory)
 
-    y, error, rate = settings.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
-    norm = error_of(world, settings, c.y, y, error)
+    y, error, rate = integration.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
+    norm = error_of(world, integration, c.y, y, error)
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
     hidden, depth = (jnp.asarray(jnp.inf),) * 2, (jnp.asarray(-jnp.inf),) * 2
     if world.events:
-        norm = jnp.maximum(norm, (most_turned(world, c.y, y) / TURN) ** settings.solver.order)
+        norm = jnp.maximum(norm, (most_turned(world, c.y, y) / TURN) ** integration.solver.order)
         norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
         quiet = jax.lax.stop_gradient((c, t, y, rate, c.guard, asked._replace(edge=())))
         still, now, end, slope, start, heard = quiet
@@ -62,18 +63,18 @@ def attempt(world: World, settings: Settings, c: Carry) -> Attempt:
     return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, *hidden, depth)
 
 
-def _next_stop(world: World, settings: Settings, c: Carry) -> tuple[Any, Any]:
+def _next_stop(world: World, integration: Integration, c: Carry) -> tuple[Any, Any]:
     """The next instant at which a step has to end, and whether it is the horizon."""
-    stop = settings.until
+    stop = integration.until
     for automaton, phase, memory, states in zip(world.automata, c.phases, c.memory, c.y.extra, strict=True):
         for instant in automaton.instants(Own(phase, memory, states)):
             stop = jnp.where((instant > c.t) & (instant < stop), instant, stop)
-    return stop, stop >= settings.until
+    return stop, stop >= integration.until
 
 
-def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt, Verdict]:
+def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, Attempt, Verdict]:
     """The body of the loop. Returns also what was tried and decided, for those who keep records."""
-    a = attempt(world, settings, c)
+    a = attempt(world, integration, c)
     verdict = settle(c, a)
     running = c.outcome == outcome.RUNNING
     accept, hit = verdict.accept & running, verdict.hit & running & ~c.unsettled
@@ -90,7 +91,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
     served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
-    h, norm = next_step(settings.solver.order, c, a, accept)
+    h, norm = next_step(integration.solver.order, c, a, accept)
     h, first, begun = restart(world, c, new, a, accept, verdict, h)
     events = c.events + hit
     new = new._replace(
@@ -111,7 +112,7 @@ def advance(world: World, settings: Settings, c: Carry) -> tuple[Carry, Attempt,
         rejected=c.rejected + (running & ~verdict.accept),
         events=events,
     )
-    return new._replace(outcome=outcome_of(world, settings, c, new, a, accept, fired)), a, verdict
+    return new._replace(outcome=outcome_of(world, integration, c, new, a, accept, fired)), a, verdict
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:

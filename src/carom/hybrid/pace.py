@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .carry import Attempt, Carry, Settings, Verdict
+from .carry import Attempt, Carry, Verdict
 from .condition import any_of
-from .scene import State
+from .scene import Continuous
+from .settings import Integration
 from .solvers import error_norm
 from .world import World, any_striking
 
@@ -19,9 +20,9 @@ from .world import World, any_striking
 SAFETY, INTEGRAL, PROPORTIONAL = 0.95, 0.6, 0.2
 
 
-def error_of(world: World, settings: Settings, before: State, after: State, error: State) -> Any:
+def error_of(world: World, integration: Integration, before: Continuous, after: Continuous, error: Continuous) -> Any:
     """Error of a step in units of the tolerance. Motion and ledger are each held to it; neither dilutes the other."""
-    rtol, atol = settings.rtol, settings.atol
+    rtol, atol = integration.rtol, integration.atol
     before, after, error = jax.lax.stop_gradient((before, after, error))
     units, places = _units(world, after)
 
@@ -47,7 +48,7 @@ def error_of(world: World, settings: Settings, before: State, after: State, erro
     return norm
 
 
-def _units(world: World, like: State) -> tuple[Any, Any]:
+def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     """What errors of the coordinates are measured by, and which of them are places or angles.
 
     Those are measured by the world's length and by a radian, not by their distance from an origin: a robot that stands
@@ -62,7 +63,7 @@ def _units(world: World, like: State) -> tuple[Any, Any]:
     return jnp.stack(units), np.stack(places)
 
 
-def most_turned(world: World, before: State, after: State) -> Any:
+def most_turned(world: World, before: Continuous, after: Continuous) -> Any:
     """The largest angle [rad] by which a link turned."""
     top = world.mechanism.topology
     if not isinstance(after.q, tuple):

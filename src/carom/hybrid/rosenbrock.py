@@ -37,11 +37,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from .scene import State
+from .scene import Continuous
 
 UNROLL = 12  # unknowns up to which elimination is written out on scalars
 
-Rhs = Callable[[Any, State], State]
+Rhs = Callable[[Any, Continuous], Continuous]
+Solve = Callable[[Continuous], Continuous]
+Power = Callable[[Continuous], Any]
 Rows = tuple[tuple[float, ...], ...]
 
 
@@ -57,11 +59,13 @@ class Rosenbrock:
     c: tuple[float, ...]
     d: tuple[float, ...]
 
-    def step(self, rhs: Rhs, t: Any, y: State, k0: State, h: Any, heavy: bool = False) -> tuple[State, State, State]:
+    def step(
+        self, rhs: Rhs, t: Any, y: Continuous, k0: Continuous, h: Any, heavy: bool = False
+    ) -> tuple[Continuous, Continuous, Continuous]:
         """One step: the new state, the error estimate, the derivative at the end."""
         g = self.gamma * h
         solve, power_along, drift = _linearized(rhs, t, y, g)
-        stages: list[State] = []
+        stages: list[Continuous] = []
         powers: list[Any] = []
         at, rate = y, k0
         for i, (c, d, coupling) in enumerate(zip(self.c, self.d, self.coupling, strict=True)):
@@ -91,12 +95,12 @@ class Rosenbrock:
         return tuple((np.asarray(self.a[-1]) @ backwards).tolist()), tuple((last @ backwards).tolist())
 
 
-def _core(y: State) -> State:
+def _core(y: Continuous) -> Continuous:
     """The state without the ledger."""
     return y._replace(work=())
 
 
-def _plus(y: State, weights: tuple[float, ...], stages: list[State]) -> State:
+def _plus(y: Continuous, weights: tuple[float, ...], stages: list[Continuous]) -> Continuous:
     """y + sum of weighted stages, works left alone."""
     used = [(w, k) for w, k in zip(weights, stages, strict=True) if w != 0.0]
     if not used:
@@ -111,10 +115,10 @@ def _plus(y: State, weights: tuple[float, ...], stages: list[State]) -> State:
 def _quadrature(
     weights: tuple[float, ...],
     d: tuple[float, ...],
-    stages: list[State],
+    stages: list[Continuous],
     powers: list[Any],
     drift: Any,
-    power_along: Callable[[State], Any],
+    power_along: Power,
     g: Any,
     h: Any,
 ) -> Any:
@@ -129,7 +133,7 @@ def _quadrature(
     return jax.tree.map(total, drift, along, *powers)
 
 
-def _linearized(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], State], Callable[[State], Any], State]:
+def _linearized(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power, Continuous]:
     """The solver of (I - g J) k = r, the product J_w k, and df/dt, all at (t, y)."""
     drift = jax.jvp(lambda t: rhs(t, y), (t,), (jnp.ones_like(t),))[1]
     scalars = isinstance(y.q, tuple)
@@ -141,20 +145,20 @@ def _linearized(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], S
 # -- small systems: everything on scalars -----------------------------------------------------------------------------
 
 
-def _written_out(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], State], Callable[[State], Any]]:
+def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
     dof, (leaves, tree) = len(y.q), jax.tree.flatten((y.v, y.extra))
     size = len(leaves)
 
-    def column(state: Callable[[Any], State], x: Any) -> tuple[list[Any], Any]:
+    def column(state: Callable[[Any], Continuous], x: Any) -> tuple[list[Any], Any]:
         """One column of J: rows of z, rows of the works. Only x carries a tangent, so most of it is zero at once."""
         slope = jax.jvp(lambda x: rhs(t, state(x)), (x,), (jnp.ones_like(x),))[1]
         return jax.tree.leaves((slope.v, slope.extra)), slope.work
 
-    def with_q(j: int) -> Callable[[Any], State]:
+    def with_q(j: int) -> Callable[[Any], Continuous]:
         return lambda x: y._replace(q=(*y.q[:j], x, *y.q[j + 1 :]))
 
-    def with_z(j: int) -> Callable[[Any], State]:
-        def state(x: Any) -> State:
+    def with_z(j: int) -> Callable[[Any], Continuous]:
+        def state(x: Any) -> Continuous:
             v, extra = jax.tree.unflatten(tree, [*leaves[:j], x, *leaves[j + 1 :]])
             return y._replace(v=v, extra=extra)
 
@@ -168,13 +172,13 @@ def _written_out(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], 
             matrix[i][j] = matrix[i][j] - g * g * of_q[j][0][i]
     factors = Elimination(matrix)
 
-    def solve(right: State) -> State:
+    def solve(right: Continuous) -> Continuous:
         z = jax.tree.leaves((right.v, right.extra))
         z = [z[i] + g * sum(of_q[j][0][i] * right.q[j] for j in range(dof)) for i in range(size)]
         v, extra = jax.tree.unflatten(tree, factors.solve(z))
-        return State(tuple(r + g * k for r, k in zip(right.q, v, strict=True)), v, extra, ())
+        return Continuous(tuple(r + g * k for r, k in zip(right.q, v, strict=True)), v, extra, ())
 
-    def power_along(k: State) -> Any:
+    def power_along(k: Continuous) -> Any:
         steps = [*k.q, *jax.tree.leaves((k.v, k.extra))]
         works = [work for _, work in (*of_q, *of_z)]
         return jax.tree.map(lambda *slopes: sum(s * x for s, x in zip(slopes, steps, strict=True)), *works)
@@ -223,27 +227,27 @@ def _exchanged(swap: Any, x: Any, y: Any) -> tuple[Any, Any]:
 # -- large systems: arrays and the library's factorisation -----------------------------------------------------------
 
 
-def _in_arrays(rhs: Rhs, t: Any, y: State, g: Any) -> tuple[Callable[[State], State], Callable[[State], Any]]:
+def _in_arrays(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
     q, q_back = ravel_pytree(y.q)
     z, z_back = ravel_pytree((y.v, y.extra))
     dof, size = q.size, z.size
 
     def rows(q: Any, z: Any) -> tuple[Any, Any]:
         v, extra = z_back(z)
-        rate = rhs(t, State(q_back(q), v, extra, y.work))
+        rate = rhs(t, Continuous(q_back(q), v, extra, y.work))
         return ravel_pytree((rate.v, rate.extra))[0], rate.work
 
     (z_q, z_z), (w_q, w_z) = _split(jax.jacfwd(rows, argnums=(0, 1))(q, z))
     matrix = jnp.eye(size) - g * z_z - g * g * jnp.pad(z_q, ((0, 0), (0, size - dof)))
     factors = jax.scipy.linalg.lu_factor(matrix)
 
-    def solve(right: State) -> State:
+    def solve(right: Continuous) -> Continuous:
         r_q, r_z = ravel_pytree(right.q)[0], ravel_pytree((right.v, right.extra))[0]
         k_z = jax.scipy.linalg.lu_solve(factors, r_z + g * (z_q @ r_q))
         v, extra = z_back(k_z)
-        return State(q_back(r_q + g * k_z[:dof]), v, extra, ())
+        return Continuous(q_back(r_q + g * k_z[:dof]), v, extra, ())
 
-    def power_along(k: State) -> Any:
+    def power_along(k: Continuous) -> Any:
         k_q, k_z = ravel_pytree(k.q)[0], ravel_pytree((k.v, k.extra))[0]
         return jax.tree.map(lambda by_q, by_z: by_q @ k_q + by_z @ k_z, w_q, w_z)
 

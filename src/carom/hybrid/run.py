@@ -18,9 +18,10 @@ import numpy as np
 from jaxtyping import Array
 
 from . import outcome
-from .carry import Carry, Settings, begin
+from .carry import Carry, begin
 from .loop import advance
-from .scene import Scene, State, merge, split
+from .scene import Continuous, Scene, merge, split
+from .settings import Integration
 from .store import load_or_make
 from .world import World
 
@@ -63,7 +64,7 @@ def _compiled(name: str, function: Any, static: tuple[Any, ...], args: tuple[Any
 def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
     """The carry at t = 0."""
     zero = jnp.asarray(0.0)
-    y = State(split(world.mechanism, q), split(world.mechanism, v), (), ())
+    y = Continuous(split(world.mechanism, q), split(world.mechanism, v), (), ())
     scene = Scene(world.mechanism, zero, y.q, y.v)
     scene.length = world.length
     each = [automaton.start(scene) for automaton in world.automata]
@@ -86,7 +87,7 @@ def starts_inside(world: World, scene: Scene) -> Any:
     return found
 
 
-def to_end(world: World, settings: Settings, carry: Carry, reverse_steps: int | None = None) -> Carry:
+def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:
     """Advance until the outcome is known; with `reverse_steps`, in a loop that reverse mode can go through.
 
     Forward mode goes through the plain loop. Reverse mode recomputes from checkpoints: memory grows with the square
@@ -97,7 +98,7 @@ def to_end(world: World, settings: Settings, carry: Carry, reverse_steps: int | 
         return c.outcome == outcome.RUNNING
 
     def body(c: Carry) -> Carry:
-        return advance(world, settings, c)[0]
+        return advance(world, integration, c)[0]
 
     if reverse_steps is None:
         return jax.lax.while_loop(running, body, carry)
@@ -111,7 +112,7 @@ def named(world: World, first: Carry, last: Carry) -> Carry:
     return last._replace(outcome=jnp.where(away, outcome.RUNAWAY, last.outcome))
 
 
-def runs_away(world: World, q: Any, v: Any, y: State) -> Any:
+def runs_away(world: World, q: Any, v: Any, y: Continuous) -> Any:
     """Has the state far more energy than there was at the beginning?"""
     still = world.energy(q, jnp.zeros_like(v))
     there = world.energy(q, v) - still + world.mass * world.length * jnp.linalg.norm(world.gravity)
@@ -119,12 +120,12 @@ def runs_away(world: World, q: Any, v: Any, y: State) -> Any:
     return (there > 0.0) & (gained > ENDLESS * there)
 
 
-def together(make: Callable[[Any], World], parameters: Any, settings: Settings, carry: Carry) -> Carry:
+def together(make: Callable[[Any], World], parameters: Any, integration: Integration, carry: Carry) -> Carry:
     """Advance a batch in lockstep until every lane has its outcome: the form for a GPU.
 
     Worlds are made inside the loop, so that numbers which do not differ between lanes stay compile-time constants.
     """
-    body = jax.vmap(lambda p, c: advance(make(p), settings, c)[0])
+    body = jax.vmap(lambda p, c: advance(make(p), integration, c)[0])
     return jax.lax.while_loop(lambda c: jnp.any(c.outcome == outcome.RUNNING), lambda c: body(parameters, c), carry)
 
 
@@ -136,7 +137,7 @@ class StepRow(NamedTuple):
 
     t: Any
     span: Any
-    y: State
+    y: Continuous
     phases: Any
     memory: Any
 
@@ -146,8 +147,8 @@ class EventRow(NamedTuple):
 
     t: Any
     fired: Any
-    before: State
-    after: State
+    before: Continuous
+    after: Continuous
     phases_before: Any
     phases_after: Any
     memory_before: Any
@@ -177,7 +178,7 @@ def _event_row(c: Carry, a: Any, verdict: Any, new: Carry) -> EventRow:
     return EventRow(new.t, verdict.fired, a.y, new.y, c.phases, new.phases, c.memory, new.memory)
 
 
-def chunk(rows: int, world: World, settings: Settings, carry: Carry) -> Chunk:
+def chunk(rows: int, world: World, integration: Integration, carry: Carry) -> Chunk:
     """Advance by at most `rows` accepted steps or events, keeping them."""
     events = max(rows // 4, 16)
 
@@ -189,7 +190,7 @@ def chunk(rows: int, world: World, settings: Settings, carry: Carry) -> Chunk:
     def body(s: tuple[Chunk, Any]) -> tuple[Chunk, Any]:
         k, tries = s
         c = k.carry
-        new, a, verdict = advance(world, settings, c)
+        new, a, verdict = advance(world, integration, c)
         # Every attempt writes into the next free row; only what counts moves on.
         steps = k.steps.at[k.step_count].set(flat(_step_row(c, a.span)))
         marks = k.events.at[k.event_count].set(flat(_event_row(c, a, verdict, new)))

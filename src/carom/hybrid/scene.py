@@ -17,7 +17,7 @@ from ..dynamics.kinematics import link_motion
 from ..mechanism import Mechanism, Site, walk
 
 
-class State(NamedTuple):
+class Continuous(NamedTuple):
     """The continuous state: coordinates, velocities, the automata's own states, works of the ledger.
 
     `q` and `v` are tuples of scalars for small mechanisms and arrays for large ones; both are indexed alike.

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 
 from .condition import Watch, any_of
 from .locate import Asked, Ends
-from .scene import State
+from .scene import Continuous
 from .world import World, owns, scene_of
 
 NODES = (0.25, 0.5, 0.75)
@@ -34,7 +34,7 @@ TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
 
-def fastest(before: State, after: State, rate0: Any, rate1: Any, span: Any) -> list[Any]:
+def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span: Any) -> list[Any]:
     """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
     third = span / 3.0
     out = []
@@ -44,7 +44,7 @@ def fastest(before: State, after: State, rate0: Any, rate1: Any, span: Any) -> l
     return out
 
 
-def watched(world: World, t: Any, y: State, phases: Any, memory: Any, speeds: Any = None) -> list[Watch | None]:
+def watched(world: World, t: Any, y: Continuous, phases: Any, memory: Any, speeds: Any = None) -> list[Watch | None]:
     """Every exit that time and coordinates alone decide."""
     scene = scene_of(world, t, y, phases)
     scene.fastest = speeds
@@ -55,7 +55,15 @@ def watched(world: World, t: Any, y: State, phases: Any, memory: Any, speeds: An
 
 
 def unseen(
-    world: World, c: Any, t: Any, y: State, rate: State, span: Any, start: Ends, end: Asked, look: list[Watch | None]
+    world: World,
+    c: Any,
+    t: Any,
+    y: Continuous,
+    rate: Continuous,
+    span: Any,
+    start: Ends,
+    end: Asked,
+    look: list[Watch | None],
 ) -> tuple[Any, Any]:
     """Length of a shorter step that has to be tried because something may have been met; infinity if nothing was.
 
@@ -81,7 +89,7 @@ def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
     return first + last + w.sweep * span + 2.0 * w.swing < 0.0
 
 
-def _between(before: State, after: State, rate0: Any, rate1: Any, h: Any, x: Any) -> tuple[Any, Any]:
+def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: Any, x: Any) -> tuple[Any, Any]:
     """Coordinates and velocities at the fraction x of a step, from both ends and their accelerations."""
     s = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
     b0, b1 = x - 6.0 * x**3 + 8.0 * x**4 - 3.0 * x**5, -4.0 * x**3 + 7.0 * x**4 - 3.0 * x**5
@@ -105,8 +113,8 @@ def _inside(
     world: World,
     c: Any,
     t: Any,
-    y: State,
-    rate: State,
+    y: Continuous,
+    rate: Continuous,
     span: Any,
     start: Ends,
     end: Asked,

@@ -12,9 +12,9 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism, State, walk
 from .automaton import AbstractAutomaton, Own
-from .scene import Scene, State, length_of
+from .scene import Continuous, Scene, length_of
 
 HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
 
@@ -95,6 +95,17 @@ class World(eqx.Module):
         errors.name_in("automaton", name, [a.name for a in self.automata])
         return next(a for a in self.automata if a.name == name)
 
+    def state(self, angles: Any = None, rates: Any = None, **given: Any) -> State:
+        """A state to start from; what is left out is zero. It takes what `Mechanism.state` takes:
+
+        - `angles`, `rates`: of the links, absolute or `relative=True`, in radians or `degrees=True`
+        - `base`, `base_velocity`: (x, y) of every free tree
+        - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
+
+            world.state(angles=[60, 45], degrees=True)
+        """
+        return self.mechanism.state(angles, rates, **given)
+
     def energy(self, q: Any, v: Any) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
@@ -111,13 +122,13 @@ def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) 
     return items
 
 
-def scene_of(world: World, t: Any, y: State, phases: tuple[Any, ...]) -> Scene:
+def scene_of(world: World, t: Any, y: Continuous, phases: tuple[Any, ...]) -> Scene:
     scene = Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
     scene.length = world.length
     return scene
 
 
-def owns(y: State, phases: tuple[Any, ...], memory: tuple[tuple[Any, ...], ...]) -> list[Own]:
+def owns(y: Continuous, phases: tuple[Any, ...], memory: tuple[tuple[Any, ...], ...]) -> list[Own]:
     """What belongs to each automaton."""
     return [Own(p, m, x) for p, m, x in zip(phases, memory, y.extra, strict=True)]
 

@@ -13,6 +13,7 @@ from .link import Free as Free
 from .link import Joint as Joint
 from .link import Link as Link
 from .numbers import Numbers as Numbers
+from .state import State as State
 from .topology import Topology as Topology
 from .tree import Arm as Arm
 from .tree import Mechanism as Mechanism

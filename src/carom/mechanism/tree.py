@@ -27,6 +27,7 @@ from .build import named, numbers_of, refuse_idle_links, topology_of
 from .link import Fixed, Free
 from .numbers import Numbers
 from .recipe import Recipe, Tree, Weld
+from .state import State, state_of
 from .table import table
 from .topology import Topology
 from .weld import welded
@@ -120,6 +121,36 @@ class Mechanism(eqx.Module):
         errors.vector("mechanism", "bending", bend, count)
         q = jnp.concatenate([base, jnp.deg2rad(angles) if degrees else angles, bend])
         return self.to_absolute(q) if relative else q
+
+    def state(
+        self,
+        angles: Any = None,
+        rates: Any = None,
+        *,
+        base: Any = None,
+        base_velocity: Any = None,
+        bending: Any = None,
+        bending_rates: Any = None,
+        relative: bool = False,
+        degrees: bool = False,
+    ) -> State:
+        """A state to start from; what is left out is zero.
+
+        - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
+        - `base`, `base_velocity`: (x, y) of every free tree
+        - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
+
+        Arrays with one more axis in front hold a row per lane of a batch.
+        """
+        given = {
+            "angles": angles,
+            "rates": rates,
+            "base": base,
+            "base_velocity": base_velocity,
+            "bending": bending,
+            "bending_rates": bending_rates,
+        }
+        return state_of(self, {"relative": relative, "degrees": degrees}, given)
 
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Replace absolute angles (or rates) by those relative to the parent. A constant linear map.

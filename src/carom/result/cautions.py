@@ -92,7 +92,7 @@ def _not_accounted_for(result: Result) -> list[str]:
     """A ledger that does not close, and the tolerance with which it would."""
     if not result.final.y.work:
         return []
-    error, rtol = result.energy.max_error_percent, float(result.settings.rtol)
+    error, rtol = result.energy.max_error_percent, float(result.integration.rtol)
     # Who asks for a coarse run gets one; it is a fault only where it is coarser than asked for.
     if not error > max(OPEN_ENDED, 100.0 * TOO_COARSE * rtol):
         return []

@@ -83,10 +83,10 @@ def converge(result: Result, progress: bool | None = None) -> Convergence:
     """Repeat a run at a tenth of its tolerance, and compare. Ctrl-C goes on to the caller, who still has the result."""
     from ..simulate import repeat  # which imports results
 
-    rtol, atol = (tighter(float(x)) for x in (result.settings.rtol, result.settings.atol))
+    rtol, atol = (tighter(float(x)) for x in (result.integration.rtol, result.integration.atol))
     # What was stopped from outside is compared up to there; what failed by itself may fail elsewhere, or not at all.
     stopped = int(result.final.outcome) in (outcome.RUNNING, outcome.STEP_LIMIT)
-    until = float(result.final.t if stopped else result.settings.until)
+    until = float(result.final.t if stopped else result.integration.until)
     other = repeat(result, rtol=rtol, atol=atol, until=until, progress=progress)
     if int(other.final.outcome) == outcome.RUNNING:
         raise KeyboardInterrupt
@@ -111,7 +111,7 @@ def compared(first: Result, second: Result, stopped: bool = False) -> Convergenc
         differs = f"the first run: {first.outcome}; the second: {second.outcome}"
     elif not differs and first.statistics.events != second.statistics.events:
         differs = f"the two runs have {first.statistics.events} and {second.statistics.events} events"
-    rtol, atol = (float(x) for x in (second.settings.rtol, second.settings.atol))
+    rtol, atol = (float(x) for x in (second.integration.rtol, second.integration.atol))
     return Convergence(rtol, atol, tuple(row for row in rows if row is not None), differs)
 
 

@@ -18,7 +18,7 @@ from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
 from ..hybrid.flow import scene_with_motion
 from ..hybrid.run import EventRow
-from ..hybrid.scene import Scene, State, split
+from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from .dense import chunked, over
@@ -250,7 +250,7 @@ def _forces(i: int, world: World, states: Any) -> Any:
     assert isinstance(contact, Contact)
 
     def one(s: Any) -> Any:
-        y = State(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
+        y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
         scene = scene_with_motion(world, s.t, y, s.phases, s.memory)
         own = Own(s.phases[i], s.memory[i], s.extra[i])
         k, push, drag, _ = contact.forces(scene, own)

@@ -14,11 +14,13 @@ import numpy as np
 from .. import errors
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
-from ..hybrid.carry import Carry, Settings
+from ..hybrid.carry import Carry
 from ..hybrid.flow import derivative
 from ..hybrid.run import EventRow, StepRow
-from ..hybrid.scene import State, merge
+from ..hybrid.scene import Continuous, merge
+from ..hybrid.settings import Integration
 from ..hybrid.world import World
+from ..mechanism import State
 from . import impacts as impacts_of
 from .dense import chunked
 from .ledger import Ledger
@@ -39,11 +41,11 @@ class Result:
     """Trajectory, events, impacts, energy ledger and statistics of one run."""
 
     world: World
-    settings: Settings
+    integration: Integration
     final: Carry
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
-    start: tuple[Any, Any]  # coordinates and velocities that the run was given
+    start: State  # that the run was given
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:
@@ -110,7 +112,7 @@ class Result:
         steps = self.steps if len(self.steps.t) else _standing(self.final)
         row = np.clip(np.searchsorted(steps.t, times, side="right") - 1, 0, len(steps.t) - 1)
         begin = jax.tree.map(lambda column: column[row], steps)
-        found = chunked(_dense, (), (self.settings, self.world), (begin, times))
+        found = chunked(_dense, (), (self.integration, self.world), (begin, times))
         return _ended(found, self.final, times >= last)
 
     # -- events --------------------------------------------------------------------------------------------------------
@@ -262,14 +264,14 @@ def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:
     return kinetic, potential
 
 
-def _dense(settings: Settings, world: World, begin: StepRow, times: Any) -> States:
+def _dense(integration: Integration, world: World, begin: StepRow, times: Any) -> States:
     def one(row: StepRow, t: Any) -> States:
         phases = tuple(p.astype(int) for p in row.phases)
 
-        def rhs(t: Any, y: State) -> State:
+        def rhs(t: Any, y: Continuous) -> Continuous:
             return derivative(world, t, y, phases, row.memory)
 
-        y = settings.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)[0]
+        y = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)[0]
         return States(t, merge(y.q), merge(y.v), y.extra, y.work, phases, row.memory)
 
     return jax.vmap(one)(begin, times)

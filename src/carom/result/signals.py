@@ -22,7 +22,7 @@ from ..control.actuator import AbstractActuator
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
 from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.flow import scene_with_motion
-from ..hybrid.scene import Scene, State, split
+from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World, any_striking
 from .dense import over, states
 
@@ -191,7 +191,7 @@ def bending_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
 
 
 def _scene(world: World, s: States) -> Scene:
-    y = State(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
+    y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
     return scene_with_motion(world, s.t, y, s.phases, s.memory)
 
 

@@ -29,8 +29,9 @@ from ..contact.material import hertz_stiffness
 from ..control.trajectory import Polynomials
 from ..element import Spring
 from ..errors import CaromError, name_in
+from ..hybrid.settings import Settings
 from ..hybrid.world import World
-from ..mechanism import Mechanism
+from ..mechanism import Mechanism, State
 from . import drive, parts
 from .laws import FromMaterials
 from .model import Scenario
@@ -77,7 +78,7 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
 
 
 def start_of(scenario: Scenario) -> dict[str, Any]:
-    """The start as `carom.simulate` takes it."""
+    """The start as `Mechanism.state` takes it."""
     if scenario.start is None:
         raise ScenarioError(f"start of '{scenario.name}' is missing; give [start] with angles, one per link")
     given = {key: value for key, value in scenario.start.model_dump().items() if value is not None}
@@ -89,21 +90,20 @@ def start_of(scenario: Scenario) -> dict[str, Any]:
     return given
 
 
-def state_of(scenario: Scenario, whole: Mechanism) -> tuple[Any, Any]:
-    """Coordinates and velocities at the start."""
-    start = start_of(scenario)
-    how = {key: start[key] for key in ("relative", "degrees")}
+def state_of(scenario: Scenario, whole: Mechanism) -> State:
+    """Where it starts and how it moves then."""
+    given = start_of(scenario)
+    how = {key: given.pop(key) for key in ("relative", "degrees")}
+    moving = {key: given.pop(key) for key in ("rates", "base_velocity", "bending_rates") if key in given}
     with at("start"):
-        q = whole.coordinates(start["angles"], base=start.get("base"), bending=start.get("bending"), **how)
+        whole.state(**given, **how)
     with at("rates and velocities of the start"):
-        rates = start.get("rates", [0.0] * whole.topology.links)
-        v = whole.coordinates(rates, base=start.get("base_velocity"), bending=start.get("bending_rates"), **how)
-    return q, v
+        return whole.state(**given, **moving, **how)
 
 
-def run_of(scenario: Scenario) -> dict[str, Any]:
-    """Settings as `carom.simulate` takes them."""
-    return scenario.run.model_dump()
+def settings_of(scenario: Scenario) -> Settings:
+    """Settings of the run."""
+    return Settings(**scenario.run.model_dump(exclude={"until"}))
 
 
 def simulate(scenario: Scenario, **options: Any) -> Any:
@@ -111,8 +111,10 @@ def simulate(scenario: Scenario, **options: Any) -> Any:
     from ..simulate import simulate as go
 
     world = world_of(scenario)
+    start = state_of(scenario, world.mechanism)
     with at("the run"):
-        return go(world, **(start_of(scenario) | run_of(scenario) | options))
+        given: dict[str, Any] = {"until": scenario.run.until, "settings": settings_of(scenario)}
+        return go(world, start, **(given | options))
 
 
 # -- mechanisms --------------------------------------------------------------------------------------------------------

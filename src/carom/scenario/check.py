@@ -80,9 +80,9 @@ def _one(s: Scenario) -> str:
     for automaton in world.automata:
         with at(f"'{automaton.name}'"):
             automaton.check(world.mechanism)
-    q, v = state_of(s, world.mechanism)
+    start = state_of(s, world.mechanism)
     with at("start"):
-        check_start(world, q, v)
+        check_start(world, start)
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
@@ -92,9 +92,9 @@ def _one(s: Scenario) -> str:
 def _capture(s: Scenario) -> str:
     whole = mechanism_of(s)
     assert s.capture is not None
-    q, v = state_of(s, whole)
+    start = state_of(s, whole)
     controls_of(s, whole, contacts_of(s, whole))
     c = s.capture
     with at("capture"):
-        capture(whole, c.hand, c.grip, q, v, kind=c.kind, restitution=c.restitution, base=c.base)
+        capture(whole, c.hand, c.grip, start, kind=c.kind, restitution=c.restitution, base=c.base)
     return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"

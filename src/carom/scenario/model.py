@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from ..hybrid.settings import DEFAULT
 from .drive import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .parts import Contact, Material, Mechanism, Spring, Surface
 
 if TYPE_CHECKING:
+    from ..hybrid.settings import Settings
     from ..hybrid.world import World
+    from ..mechanism import State
 
 SOLVERS = Literal["tsit5", "dopri8", "rodas5p"]
 FORMAT = 1
@@ -35,12 +38,12 @@ class Run(Part):
     """How long, and how finely."""
 
     until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
-    solver: SOLVERS = says("tsit5, dopri8 (tight tolerances) or rodas5p (stiff worlds)", "tsit5")
-    rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", 1e-8)
-    atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", 1e-10)
-    max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", 2_000_000)
-    max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", None)
-    ledger: bool = says("integrate the works of all forces", True)
+    solver: SOLVERS = says("tsit5, dopri8 (tight tolerances) or rodas5p (stiff worlds)", DEFAULT.solver)
+    rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", DEFAULT.rtol)
+    atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", DEFAULT.atol)
+    max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", DEFAULT.max_steps)
+    max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", DEFAULT.max_events)
+    ledger: bool = says("integrate the works of all forces", DEFAULT.ledger)
 
 
 class Capture(Part):
@@ -105,7 +108,7 @@ class Scenario(Part):
 
     scenario = carom.Scenario.load("ball-drop")
     result = scenario.simulate()
-    carom.Scenario.of(world, angles=[0.0], until=1.0).save("mine.toml")
+    carom.Scenario.of(world, world.state(angles=[0.3]), until=1.0).save("mine.toml")
     """
 
     format: Literal[1] = says("version of this format", FORMAT)
@@ -151,11 +154,19 @@ class Scenario(Part):
         return read(text, where)
 
     @staticmethod
-    def of(world: World, angles: Any, *, until: Any, name: str = "world", **options: Any) -> Scenario:
-        """The scenario that a world is; options: those of `carom.simulate`, `title`, `about`, `source`."""
+    def of(
+        world: World,
+        start: State,
+        *,
+        until: Any,
+        name: str = "world",
+        settings: Settings | None = None,
+        **words: Any,
+    ) -> Scenario:
+        """The scenario that a world and its start are; words: `title`, `about`, `source`."""
         from .spell import scenario_of
 
-        return scenario_of(world, angles, until=until, name=name, **options)
+        return scenario_of(world, start, until=until, name=name, settings=settings, **words)
 
     def toml(self) -> str:
         """Its text as a TOML file; reading it gives an equal scenario."""

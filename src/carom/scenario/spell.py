@@ -22,34 +22,37 @@ from ..contact.surfaces.moving import is_ready
 from ..control.feedforward import Tabled
 from ..element import Spring
 from ..errors import CaromError
+from ..hybrid.settings import DEFAULT, Settings, settings_or_default
 from ..hybrid.world import World
+from ..mechanism import Mechanism, State
 from ..mechanism.recipe import Recipe, Tree
+from ..mechanism.state import refuse_state
 from .build import mechanism_of
 from .laws import entry_of
 from .model import Scenario
 from .text import checked
 
 WORDS = ("title", "about", "source")
-START = ("rates", "base", "base_velocity", "bending", "bending_rates", "relative", "degrees")
-RUN = ("solver", "rtol", "atol", "max_steps", "max_events", "ledger")
 
 
-def scenario_of(world: Any, angles: Any, *, until: Any, name: str, **options: Any) -> Scenario:
+def scenario_of(
+    world: Any, start: Any, *, until: Any, name: str, settings: Settings | None = None, **words: Any
+) -> Scenario:
     """The scenario that simulates this world from this start."""
     if not isinstance(world, World):
         raise CaromError(f"Scenario.of got a {type(world).__name__}; it must be a carom.World")
-    for option in options:
-        if option not in (*WORDS, *START, *RUN):
-            raise CaromError(f"Scenario.of got '{option}'; it takes {', '.join((*START, *RUN, *WORDS))}")
+    for word in words:
+        if word not in WORDS:
+            raise CaromError(f"Scenario.of got '{word}'; besides start, until, name and settings it takes {WORDS}")
     notes = _Notes()
     data: dict[str, Any] = {
         "name": name,
         "gravity": _gravity(world.gravity),
         "pause_in_impact": world.pause_in_impact,
         "mechanisms": _mechanisms(world.mechanism),
-        "start": {"angles": plain(angles)} | _given(options, START),
-        "run": {"until": plain(until)} | _given(options, RUN),
-    } | _given(options, WORDS)
+        "start": _start(world.mechanism, refuse_state(start, world.mechanism)),
+        "run": {"until": plain(until)} | _run(settings_or_default(settings)),
+    } | {word: text for word, text in words.items() if text is not None}
     for automaton in world.automata:
         _add(data, automaton, world, notes)
     made = checked(data | notes.tables(), f"the scenario of world '{name}'")
@@ -57,8 +60,24 @@ def scenario_of(world: Any, angles: Any, *, until: Any, name: str, **options: An
     return made
 
 
-def _given(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: plain(options[name]) for name in names if options.get(name) is not None}
+def _start(mechanism: Mechanism, state: State) -> dict[str, Any]:
+    """Angles, and what is not zero."""
+    top = mechanism.topology
+    bends = slice(top.base_dof + top.links, None)
+    parts = {
+        "rates": mechanism.angles(state.v),
+        "base": mechanism.base(state.q),
+        "base_velocity": mechanism.base(state.v),
+        "bending": state.q[bends],
+        "bending_rates": state.v[bends],
+    }
+    return {"angles": plain(mechanism.angles(state.q))} | {k: plain(x) for k, x in parts.items() if np.any(x)}
+
+
+def _run(settings: Settings) -> dict[str, Any]:
+    """What is not as by default."""
+    fields = [field.name for field in dataclasses.fields(Settings)]
+    return {f: plain(getattr(settings, f)) for f in fields if getattr(settings, f) != getattr(DEFAULT, f)}
 
 
 class _Notes:

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..capture import after_capture, capture, capture_by_pseudo_inverse
@@ -15,13 +14,14 @@ from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
 from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
+from ..mechanism import State
 from ..report import Blow
 from ..result.drawing import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
 from ..simulate import simulate
 from . import model
-from .build import assembled, at, mechanism_of, run_of, start_of, state_of, world_of
+from .build import assembled, at, mechanism_of, settings_of, state_of, world_of
 
 Say = Callable[[str], None]
 
@@ -110,13 +110,15 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
     if scenario.capture is not None:
         return _capture(scenario, progress)
     world = world_of(scenario)
-    state_of(scenario, world.mechanism)  # which says what is wrong by the names of the file
-    return Study(scenario, (Clip(_run(scenario, world, start_of(scenario), progress)),))
+    return Study(scenario, (Clip(_run(scenario, world, state_of(scenario, world.mechanism), progress)),))
 
 
-def _run(scenario: model.Scenario, world: World, start: dict[str, Any], progress: bool | None, **other: Any) -> Result:
+def _run(
+    scenario: model.Scenario, world: World, start: State, progress: bool | None, until: float | None = None
+) -> Result:
+    end, settings = scenario.run.until if until is None else until, settings_of(scenario)
     with at("the run"):
-        result = simulate(world, **(start | run_of(scenario) | {"progress": progress, "throw": False} | other))
+        result = simulate(world, start, until=end, settings=settings, progress=progress, throw=False)
         if len(result.steps.t):
             return result
         if int(result.final.outcome) == RUNNING:
@@ -134,42 +136,34 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
     asked = scenario.capture
     assert asked is not None
     both = mechanism_of(scenario)
-    q, v = state_of(scenario, both)
+    start = state_of(scenario, both)
     with at("capture"):
-        given = (both, asked.hand, asked.grip, q, v)
+        given = (both, asked.hand, asked.grip, start)
         own = capture(*given, kind=asked.kind, restitution=asked.restitution, base=asked.base)
         kinds = ("point", "weld", "point-then-weld")
         found = {k: own if k == asked.kind else capture(*given, kind=k, base=asked.base) for k in kinds}
         if not both.topology.elastic:
             found["pseudo-inverse formula"] = capture_by_pseudo_inverse(*given)
-    clips = _approach(scenario, both, q, v, asked.approach)
+    clips = _approach(scenario, both, start, asked.approach)
     carried: tuple[Carried, ...] = ()
     if asked.restitution > 0.0:
-        world = assembled(scenario, both, q)
-        after = _state(both, own.q, own.after)
+        world = assembled(scenario, both, start.q)
+        after = State(own.q, own.after)
     else:
         joined = after_capture(own)
         world = assembled(scenario, joined.mechanism, joined.q)
-        after, carried = joined.start, _carried(own)
+        after, carried = joined.state, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
     return Study(scenario, tuple(clips), captures=found, seam=_blow_of(own))
 
 
-def _state(m: Any, q: Any, v: Any) -> dict[str, Any]:
-    bends = m.topology.base_dof + m.topology.links
-    out = {"angles": m.angles(q), "rates": m.angles(v)}
-    if m.topology.base_dof:
-        out |= {"base": m.base(q), "base_velocity": m.base(v)}
-    return out | ({"bending": q[bends:], "bending_rates": v[bends:]} if m.topology.elastic else {})
-
-
-def _approach(scenario: model.Scenario, both: Any, q: Any, v: Any, time: float) -> list[Clip]:
+def _approach(scenario: model.Scenario, both: Any, start: State, time: float) -> list[Clip]:
     """What led to the capture. Nothing is lost before it, so running backwards finds the beginning."""
     if time == 0.0:
         return []
     world = World(both, gravity=scenario.gravity)
-    back = _run(scenario, world, _state(both, q, -v), False, until=time)
-    first = _run(scenario, world, _state(both, jnp.asarray(back.q[-1]), -jnp.asarray(back.v[-1])), False, until=time)
+    back = _run(scenario, world, State(start.q, -start.v), False, until=time)
+    first = _run(scenario, world, State(back.q[-1], -back.v[-1]), False, until=time)
     return [Clip(first, t0=-time)]
 
 
@@ -238,7 +232,7 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
         say(f"step {k + 1} of {len(gait.steps)}")
         with at(f"crawl.steps.{k}"):
             world = step.world(kp=asked.kp, kd=asked.kd)
-        start = {"angles": np.asarray(step.first)}
+        start = world.state(angles=step.first)
         result = _run(scenario, world, start, progress, until=float(step.duration))
         front = step.holds == "front"
         clips.append(Clip(result, float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)))

@@ -22,13 +22,15 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.carry import Carry, Settings, settings_of
+from ..hybrid.carry import Carry
 from ..hybrid.kernel import in_registers
 from ..hybrid.run import executable, named, start, to_end, together
-from ..hybrid.scene import State
+from ..hybrid.scene import Continuous
+from ..hybrid.settings import Integration, Settings, settings_or_default
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
-from ..simulate import check_numbers, check_start
+from ..mechanism.state import State, refuse_state
+from ..simulate import check_start
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
@@ -81,47 +83,36 @@ def _report(bad: np.ndarray, codes: np.ndarray, why: Callable[[int], str | None]
 def batch(
     make: Callable[[Any], World],
     parameters: Any,
-    angles: Any,
-    rates: Any = None,
+    start: State | Callable[[Any], State],
     *,
-    base: Any = None,
-    base_velocity: Any = None,
-    bending: Any = None,
-    bending_rates: Any = None,
-    relative: bool = False,
-    degrees: bool = False,
     until: float,
-    solver: str = "tsit5",
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
-    max_steps: int = 1_000_000,
-    max_events: int | None = None,
-    ledger: bool = False,
+    settings: Settings | None = None,
     one_kernel: bool | None = None,
     throw: bool = True,
 ) -> Batch:
     """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
 
-    The initial state (`angles`, `rates`, `base`, ...) is that of `carom.simulate`, for all lanes or a row per lane. A
-    lane that fails has its code and stops, the others finish; with `throw` an error then names the failed lanes. Pass
-    the same `make` again to use what was compiled for it.
+    `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
+    returns one. A lane that fails has its code and stops, the others finish; with `throw` an error then names the
+    failed lanes. Pass the same `make` again to use what was compiled for it.
 
     On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it
     compiles for about 50 s instead of 10; by default from 10,000 lanes on. Small mechanisms only (8 links).
 
-        carom.batch(lambda mu: world_with(mu), jnp.linspace(0.05, 0.5, 1000), [60, 45], degrees=True, until=6.0)
+        start = world_with(0.1).state(angles=[60, 45], degrees=True)
+        carom.batch(world_with, jnp.linspace(0.05, 0.5, 1000), start, until=6.0)
     """
-    check_numbers(until, rtol, atol)
+    chosen = settings_or_default(settings)
+    integration = chosen.integration(until)
     lanes = _lanes(parameters)
-    given = [_rows(x, lanes) for x in (angles, rates, base, base_velocity, bending, bending_rates)]
-    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
-    how = (relative, degrees, ledger)
+    begin, given = _starts(start, lanes)
+    how = (begin, chosen.ledger)
     carry: Carry | Ends
     if jax.default_backend() == "cpu":
-        carry = _on_cpu(make, how, parameters, given, settings)
+        carry = _on_cpu(make, how, parameters, given, integration)
     else:
         wanted = lanes >= KERNEL_PAYS if one_kernel is None else one_kernel
-        carry = _on_gpu(make, how, parameters, given, settings, wanted, one_kernel is None)
+        carry = _on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
     out = Batch(
         carry.t,
         _stacked(carry.y.q),
@@ -140,15 +131,36 @@ def batch(
     return out
 
 
-def _on_gpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings, kernel: bool, either: bool) -> Carry:
+Start = Callable[[Any], State] | None  # a function of the lane's parameters, or None where the rows are given
+How = tuple[Start, bool]  # where lanes start, and whether they keep a ledger
+
+
+def _starts(start: Any, lanes: int) -> tuple[Start, State | None]:
+    """A function that makes the start of a lane, or the rows of all lanes."""
+    if not isinstance(start, State):
+        if not callable(start):
+            raise errors.CaromError(
+                f"start of batch is a {type(start).__name__}; it must be a state, world.state(angles=...), or a "
+                "function of a lane's parameters that returns one"
+            )
+        return start, None
+    if start.lanes not in (None, lanes):
+        raise errors.CaromError(f"start of batch has {start.lanes} rows and parameters {lanes} lanes; they must agree")
+    rows = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x), (lanes, x.shape[-1])), (start.q, start.v))
+    return None, eqx.tree_at(lambda s: (s.q, s.v), start, rows)
+
+
+def _on_gpu(
+    make: Any, how: Any, parameters: Any, given: Any, integration: Integration, kernel: bool, either: bool
+) -> Carry:
     """In one kernel where that is wanted; several rigid contacts need arrays that it cannot hold: in lockstep."""
     if kernel:
         try:
-            return _one_kernel(make, how, _numbers(settings), parameters, given)
+            return _one_kernel(make, how, _numbers(integration), parameters, given)
         except NotImplementedError:
             if not either:
                 raise
-    return _lockstep(make, how, parameters, given, settings)
+    return _lockstep(make, how, parameters, given, integration)
 
 
 def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes: np.ndarray) -> str | None:
@@ -158,64 +170,59 @@ def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes:
     one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
     try:
         world = make(one[0])
-        check_start(world, *_state(world, how, one[1]))
+        check_start(world, _state(world, how, *one))
     except errors.CaromError as refusal:
         return str(refusal)
     return None
 
 
-def _begin(make: Any, how: tuple[bool, bool, bool], p: Any, given: Any, until: Any) -> Carry:
+def _begin(make: Any, how: How, p: Any, given: Any, until: Any) -> Carry:
     """The carry of one lane before its first step; a lane whose numbers break a rule has its outcome already."""
     with errors.collecting() as flaws:
         world = make(p)
         for automaton in world.automata:
             automaton.check(world.mechanism)
-        q, v = _state(world, how, given)
-    carry = start(world, q, v, jnp.minimum(1e-3, 0.01 * until), how[2])
+        state = _state(world, how, p, given)
+    carry = start(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * until), how[1])
     bad = functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
     return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
 
-def _state(world: World, how: tuple[bool, bool, bool], given: Any) -> tuple[Any, Any]:
-    """Coordinates and velocities of one lane."""
-    (relative, degrees, _), m = how, world.mechanism
-    angles, rates, base, base_velocity, bending, bending_rates = given
-    q = m.coordinates(angles, base=base, relative=relative, degrees=degrees, bending=bending)
-    still = jnp.zeros(m.topology.links)
-    moving = {"base": base_velocity, "relative": relative, "degrees": degrees, "bending": bending_rates}
-    return q, m.coordinates(still if rates is None else rates, **moving)
+def _state(world: World, how: How, p: Any, given: Any) -> State:
+    """The start of one lane."""
+    return refuse_state(given if how[0] is None else how[0](p), world.mechanism)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _lockstep(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Carry:
+def _lockstep(make: Any, how: Any, parameters: Any, given: Any, integration: Integration) -> Carry:
     """All lanes together, one attempt each at a time."""
-    first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
-    return _named(make, parameters, first, together(make, parameters, settings, first))
+    first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
+    return _named(make, parameters, first, together(make, parameters, integration, first))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def _one_kernel(make: Any, how: Any, numbers: Any, parameters: Any, given: Any) -> Carry:
     """All lanes in one kernel; tolerances and limits are constants of it."""
-    settings = Settings(*numbers)
-    first = jax.vmap(lambda p, g: _begin(make, how, p, g, settings.until))(parameters, given)
-    return _named(make, parameters, first, in_registers(make, parameters, settings, first))
+    integration = Integration(*numbers)
+    first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
+    return _named(make, parameters, first, in_registers(make, parameters, integration, first))
 
 
 def _named(make: Any, parameters: Any, first: Carry, last: Carry) -> Carry:
     return jax.vmap(lambda p, a, b: named(make(p), a, b))(parameters, first, last)
 
 
-def _numbers(settings: Settings) -> tuple[Any, ...]:
-    solver = settings.solver
+def _numbers(integration: Integration) -> tuple[Any, ...]:
+    solver = integration.solver
     if isinstance(solver, RungeKutta):
         solver = dataclasses.replace(solver, unrolled=True)
     return (
         solver,
-        float(settings.rtol),
-        float(settings.atol),
-        float(settings.until),
-        int(settings.max_steps),
-        int(settings.max_events),
+        float(integration.rtol),
+        float(integration.atol),
+        float(integration.until),
+        int(integration.max_steps),
+        int(integration.max_events),
     )
 
 
@@ -223,7 +230,7 @@ class Ends(NamedTuple):
     """What a lane leaves behind: the part of its carry that is of interest when it has ended."""
 
     t: Any
-    y: State
+    y: Continuous
     phases: Any
     memory: Any
     steps: Any
@@ -231,23 +238,23 @@ class Ends(NamedTuple):
     outcome: Any
 
 
-def _one_by_one(make: Any, how: Any, many: bool, parameters: Any, given: Any, settings: Settings) -> Ends:
+def _one_by_one(make: Any, how: Any, many: bool, parameters: Any, given: Any, integration: Integration) -> Ends:
     """One lane after the other, each to its end."""
 
     def one(x: Any) -> Ends:
         world = make(x[0])
-        solver = settings.solver
+        solver = integration.solver
         if many and world.weight <= UNROLLED and isinstance(solver, RungeKutta):
             solver = dataclasses.replace(solver, unrolled=True)  # a third longer to compile, a fifth faster
-        ours = dataclasses.replace(settings, solver=solver)
-        first = _begin(make, how, x[0], x[1], settings.until)
+        ours = dataclasses.replace(integration, solver=solver)
+        first = _begin(make, how, x[0], x[1], integration.until)
         c = named(world, first, to_end(world, ours, first))
         return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.outcome)
 
     return jax.lax.map(one, (parameters, given))
 
 
-def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings) -> Ends:
+def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, integration: Integration) -> Ends:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
     lanes, cores = _lanes(parameters), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
@@ -256,8 +263,8 @@ def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, settings: Settings
     # NumPy deals out and gathers: a call into JAX for every piece and column would take longer than short runs.
     whole = jax.tree.map(np.asarray, (parameters, given))
     pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
-    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], settings)
-    ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, settings)), pieces))
+    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], integration)
+    ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]
     return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole))
@@ -291,13 +298,3 @@ def _lanes(parameters: Any) -> int:
     if not lanes:
         raise errors.CaromError("parameters of batch have no lane; give arrays with one entry per lane")
     return lanes
-
-
-def _rows(values: Any, lanes: int) -> Any:
-    """One row per lane."""
-    if values is None:
-        return None
-    array = np.asarray(values, dtype=float)
-    if array.ndim == 2 and array.shape[0] == lanes:
-        return array
-    return np.broadcast_to(array, (lanes, *array.shape))

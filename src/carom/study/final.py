@@ -8,26 +8,22 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.carry import Carry, settings_of
+from ..hybrid.carry import Carry
 from ..hybrid.run import named, start, to_end
+from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
+from ..mechanism.state import State, refuse_state
 
 
 def final_state(
     world: World,
-    q: Any,
-    v: Any,
+    begin: State,
     until: Any,
     *,
-    solver: str = "tsit5",
-    rtol: Any = 1e-8,
-    atol: Any = 1e-10,
-    max_steps: int = 1_000_000,
-    max_events: Any = None,
-    ledger: bool = False,
+    settings: Settings | None = None,
     reverse_steps: int | None = None,
 ) -> Carry:
-    """Run from coordinates `q` and velocities `v` until a time, or until a number of events; nothing is recorded.
+    """Run from a state until a time [s], or until a number of events; nothing is recorded.
 
     The carry that is returned has `t`, `y.q`, `y.v`, `y.work`, `phases`, `memory`, `steps`, `events` and `outcome`.
     Derivatives go through flows, event times and jumps: the step length is held constant, and every landing ends with
@@ -37,9 +33,10 @@ def final_state(
     A pure function cannot raise: look at `outcome` (`carom.hybrid.outcome` has its words). A start inside a surface, or
     a number that a law does not allow, has an outcome of its own.
     """
-    settings = settings_of(solver, rtol, atol, until, max_steps, max_events)
-    first = jnp.minimum(1e-3, 0.01 * settings.until)
-    begun = start(world, q, v, first, ledger)
+    begin, settings = refuse_state(begin, world.mechanism), settings_or_default(settings)
+    integration = settings.integration(until)
+    first = jnp.minimum(1e-3, 0.01 * integration.until)
+    begun = start(world, begin.q, begin.v, first, settings.ledger)
     # A world that was made under jit or vmap has numbers that nobody has looked at yet.
     begun = begun._replace(outcome=jnp.where(errors.broken(world), outcome.BAD_NUMBER, begun.outcome))
-    return named(world, begun, to_end(world, settings, begun, reverse_steps))
+    return named(world, begun, to_end(world, integration, begun, reverse_steps))

@@ -19,14 +19,17 @@ from jax.flatten_util import ravel_pytree
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.carry import begin, settings_of
+from ..hybrid.carry import begin
 from ..hybrid.run import compiler_options, to_end
-from ..hybrid.scene import State, merge
+from ..hybrid.scene import Continuous, merge
+from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
+from ..mechanism import State
 from ..result.result import Result
 from ..simulate import simulate
 from .section import Section
 
+EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits
 NEUTRAL = 1e-8  # multipliers so near to 1 neither grow nor die out
 
 
@@ -59,9 +62,10 @@ class Orbit:
 
 
 class ReturnMap:
-    """From just after one event to just after the next one of its kind.
+    """From just after one event to just after the next one of its kind; at most `until` [s] later.
 
-    Made from a run that has been through the event at least once, which shows in which phases the automata are there.
+    Integrated with `dopri8` at rtol 1e-11 unless `settings` say otherwise. Made from a run that has been through the
+    event at least once, which shows in which phases the automata are there.
     """
 
     def __init__(
@@ -70,11 +74,8 @@ class ReturnMap:
         automaton: str,
         exit: str,
         *,
-        solver: str = "dopri8",
-        rtol: float = 1e-11,
-        atol: float = 1e-13,
         until: float = 1e3,
-        max_steps: int = 1_000_000,
+        settings: Settings | None = None,
     ) -> None:
         world = result.world
         self.world, self.event = world, (automaton, exit)
@@ -95,9 +96,8 @@ class ReturnMap:
         self.phases = tuple(p.astype(int) for p in last.phases_after)
         state = (last.after.q, last.after.v, last.after.extra, last.memory_after)
         self.start, self._shape = ravel_pytree(state)
-        self._settings = dataclasses.replace(
-            settings_of(solver, rtol, atol, until, max_steps, None), stop_at=jnp.asarray(guard)
-        )
+        chosen = EXACT if settings is None else settings_or_default(settings)
+        self._integration = dataclasses.replace(chosen.integration(until), stop_at=jnp.asarray(guard))
         self._run = jax.jit(self._map, compiler_options=compiler_options())
         self._push = jax.jit(
             lambda x, dx: jax.jvp(lambda x: self._map(x)[0], (x,), (dx,)), compiler_options=compiler_options()
@@ -107,8 +107,8 @@ class ReturnMap:
         """State after the next event, the time it took, and the outcome."""
         q, v, extra, memory = self._shape(x)
         zero = jnp.asarray(0.0)
-        carry = begin(self.world, zero, State(q, v, extra, ()), self.phases, memory, jnp.asarray(1e-4))
-        end = to_end(self.world, self._settings, carry)
+        carry = begin(self.world, zero, Continuous(q, v, extra, ()), self.phases, memory, jnp.asarray(1e-4))
+        end = to_end(self.world, self._integration, carry)
         return ravel_pytree((end.y.q, end.y.v, end.y.extra, end.memory))[0], end.t, end.outcome
 
     def __call__(self, x: Any) -> tuple[np.ndarray, float]:
@@ -178,15 +178,15 @@ def _refuse_clocks(world: World) -> None:
 
 
 def find_orbit(
-    world: World, event: tuple[str, str], angles: Any, rates: Any = None, *, until: float, **options: Any
+    world: World, event: tuple[str, str], start: State, *, until: float, settings: Settings | None = None
 ) -> Orbit:
     """Run from a rough guess until `until` [s], then find the periodic motion through the event by Newton's method.
 
-    `event` is (automaton, exit), such as ('hand', 'touch'); further options are those of `carom.simulate`.
+    `event` is (automaton, exit), such as ('hand', 'touch'); `settings` are those of the run from the guess.
 
-        carom.find_orbit(world, ("hand", "touch"), [60, 45], degrees=True, until=2.0)
+        carom.find_orbit(world, ("hand", "touch"), world.state(angles=[60, 45], degrees=True), until=2.0)
     """
-    result = simulate(world, angles, rates, until=until, **options)
+    result = simulate(world, start, until=until, settings=settings)
     return ReturnMap(result, *event).orbit()
 
 
@@ -194,12 +194,11 @@ def bifurcation(
     make: Any,
     values: Any,
     event: tuple[str, str],
-    angles: Any,
-    rates: Any = None,
+    start: State,
     *,
     until: float,
     keep: int = 8,
-    **options: Any,
+    settings: Settings | None = None,
 ) -> list[Section]:
     """The last `keep` returns to an event, for every value of a parameter: what a bifurcation diagram shows.
 
@@ -209,7 +208,7 @@ def bifurcation(
         raise errors.CaromError(f"keep of bifurcation is {keep}; it must be at least 1")
     out = []
     for value in np.asarray(values, dtype=float):
-        result = simulate(make(value), angles, rates, until=until, **options)
+        result = simulate(make(value), start, until=until, settings=settings)
         rows = [e for e in result.events if (e.automaton, e.exit) == tuple(event)][-keep:]
         shape = (len(rows), result.world.mechanism.dof)
         q, v = (np.reshape([getattr(e, name) for e in rows], shape) for name in ("q_after", "v_after"))

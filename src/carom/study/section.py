@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.carry import Settings
 from ..hybrid.flow import derivative
 from ..hybrid.run import StepRow
-from ..hybrid.scene import State, merge
+from ..hybrid.scene import Continuous, merge
+from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..result.dense import chunked
 from ..result.result import Result
@@ -85,7 +85,7 @@ class _Look:
         end = result.final
         last = StepRow(end.t, jnp.zeros_like(end.t), end.y, end.phases, end.memory)
         self.steps = jax.tree.map(lambda column, x: np.append(column, np.asarray(x)[None], axis=0), result.steps, last)
-        self.given = (result.settings, result.world)
+        self.given = (result.integration, result.world)
         self.scalar = jax.jit(jax.vmap(lambda t, q, v, dq, dv: jax.jvp(scalar, (t, q, v), (jnp.ones_like(t), dq, dv))))
 
     def states(self, row: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -103,16 +103,16 @@ class _Look:
         return value, slope
 
 
-def _moving(settings: Settings, world: World, begin: StepRow, times: Any) -> tuple[Any, ...]:
+def _moving(integration: Integration, world: World, begin: StepRow, times: Any) -> tuple[Any, ...]:
     """Coordinates, velocities and their rates at instants within given steps."""
 
     def one(row: StepRow, t: Any) -> tuple[Any, ...]:
         phases = tuple(p.astype(int) for p in row.phases)
 
-        def rhs(t: Any, y: State) -> State:
+        def rhs(t: Any, y: Continuous) -> Continuous:
             return derivative(world, t, y, phases, row.memory)
 
-        y, _, rate = settings.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)
+        y, _, rate = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)
         return merge(y.q), merge(y.v), merge(rate.q), merge(rate.v)
 
     return tuple(jax.vmap(one)(begin, times))

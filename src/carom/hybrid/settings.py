@@ -1,0 +1,107 @@
+"""How to integrate: one object, with one set of defaults, for everything that runs a world."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .. import errors
+from .solvers import Solver, solver_of
+
+FINEST = 1e-14  # float64 carries 16 digits
+NO_LIMIT = 2**62
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How to integrate.
+
+    - `solver`: 'tsit5', 'dopri8' (order 8, for tight tolerances) or 'rodas5p' (for stiff worlds)
+    - `rtol`, `atol`: tolerances of the integration
+    - `max_steps`: give up after so many attempted steps
+    - `max_events`: stop after so many events; None is no limit
+    - `ledger`: integrate the works of all forces (a few per cent of the time)
+
+        carom.simulate(world, start, until=6.0, settings=carom.Settings(rtol=1e-10))
+    """
+
+    solver: str = "tsit5"
+    rtol: Any = 1e-8
+    atol: Any = 1e-10
+    max_steps: Any = 10_000_000
+    max_events: Any = None
+    ledger: bool = True
+
+    def __post_init__(self) -> None:
+        solver_of(self.solver)
+        errors.number("Settings", "rtol", self.rtol, above=0.0)
+        errors.number("Settings", "atol", self.atol, above=0.0)
+        errors.refuse_if(
+            self.rtol < FINEST,
+            lambda: (
+                f"rtol of Settings is {float(self.rtol):g}; float64 carries 16 digits; it must be at least {FINEST:g}"
+            ),
+        )
+        for field in ("max_steps", "max_events"):
+            value = getattr(self, field)
+            if value is not None and not (isinstance(value, float) and value == np.inf):
+                errors.number("Settings", field, value, least=1.0)
+        if not isinstance(self.ledger, bool):
+            raise errors.CaromError(f"ledger of Settings is {self.ledger!r}; it must be True or False")
+
+    def integration(self, until: Any) -> Integration:
+        """As the engine takes them, for a run until a time [s]."""
+        errors.number("run", "until", until, above=0.0)
+        return Integration(
+            solver_of(self.solver),
+            _number(self.rtol),
+            _number(self.atol),
+            _number(until),
+            _limit(self.max_steps),
+            _limit(self.max_events),
+        )
+
+
+DEFAULT = Settings()
+
+
+def settings_or_default(settings: Any) -> Settings:
+    """Settings as they were given, or the default ones."""
+    if settings is None:
+        return DEFAULT
+    if not isinstance(settings, Settings):
+        raise errors.CaromError(
+            f"settings are a {type(settings).__name__}; they must be carom.Settings(...), such as "
+            "carom.Settings(rtol=1e-10)"
+        )
+    return settings
+
+
+class Integration(eqx.Module):
+    """Settings, horizon and end of one run. Tolerances and limits are traced; the solver is not."""
+
+    solver: Solver = eqx.field(static=True)
+    rtol: Any
+    atol: Any
+    until: Any
+    max_steps: Any
+    max_events: Any
+    stop_at: Any = -1  # the run ends when this guard (counted through the world's events) fires; -1: none
+
+
+def _number(value: Any) -> Any:
+    """NumPy's where it can be: JAX takes a tenth of a millisecond for each, which short runs feel."""
+    return value.astype(float) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
+
+
+def _limit(value: Any) -> Any:
+    """A count; None and infinity are no limit."""
+    if isinstance(value, jax.Array):
+        return value.astype(int)
+    if value is None or value == np.inf:
+        return np.asarray(NO_LIMIT)
+    return np.asarray(int(np.ceil(min(value, float(NO_LIMIT)))))

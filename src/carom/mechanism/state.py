@@ -1,0 +1,93 @@
+"""Where a mechanism is and how it moves: one object, for everything that starts from a state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .. import errors
+
+if TYPE_CHECKING:
+    from .tree import Mechanism
+
+
+class State(eqx.Module):
+    """Coordinates and velocities. `world.state(...)` makes one from angles, rates and bases.
+
+    With rows, one per lane, it is the start of a batch.
+    """
+
+    q: Float[Array, "*lanes dof"]
+    v: Float[Array, "*lanes dof"]
+
+    def __init__(self, q: Any, v: Any) -> None:
+        self.q, self.v = jnp.asarray(q, dtype=float), jnp.asarray(v, dtype=float)
+        if self.q.shape != self.v.shape or self.q.ndim not in (1, 2):
+            raise errors.CaromError(
+                f"q and v of State have shapes {self.q.shape} and {self.v.shape}; both must be (dof,), or (lanes, dof)"
+            )
+
+    @property
+    def lanes(self) -> int | None:
+        """How many rows there are; None for a single state."""
+        return None if self.q.ndim == 1 else self.q.shape[0]
+
+
+def refuse_state(given: Any, mechanism: Mechanism, rows: bool = False) -> State:
+    """The state, unless it is none of this mechanism; only a batch takes rows."""
+    if not isinstance(given, State):
+        raise errors.CaromError(
+            f"the start is a {type(given).__name__}; it must be a state: world.state(angles=[...], rates=[...])"
+        )
+    if given.q.shape[-1] != mechanism.dof:
+        raise errors.CaromError(
+            f"the start has {given.q.shape[-1]} coordinates; the mechanism has {mechanism.dof}; make it with "
+            "world.state(...)"
+        )
+    if given.lanes is not None and not rows:
+        raise errors.CaromError(f"the start has {given.lanes} rows; only carom.batch takes several states at once")
+    if not rows:
+        errors.vector("start", "q", given.q, mechanism.dof)
+        errors.vector("start", "v", given.v, mechanism.dof)
+    return given
+
+
+def state_of(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) -> State:
+    """A state, or rows of them where one of the arrays has a row per lane."""
+    arrays = {field: None if x is None else _array(field, x) for field, x in given.items()}
+    rows = {field: x is not None and _has_rows(mechanism, field, x) for field, x in arrays.items()}
+    lanes = sorted({x.shape[0] for field, x in arrays.items() if x is not None and rows[field]})
+    if not lanes:
+        return _single(mechanism, how, arrays)
+    if len(lanes) > 1:
+        raise errors.CaromError(f"arrays of state have {lanes} rows; each must have one per lane, or be for all lanes")
+    each = {field: 0 if many else None for field, many in rows.items()}
+    return jax.vmap(lambda one: _single(mechanism, how, one), in_axes=(each,))(arrays)
+
+
+def _array(field: str, value: Any) -> Any:
+    try:
+        return jnp.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise errors.CaromError(f"{field} of state is {value!r}; every entry must be a number") from None
+
+
+def _has_rows(mechanism: Mechanism, field: str, array: Any) -> bool:
+    """Has it a row per lane? Bases of several free trees may be given as (x, y) each, which is no lane."""
+    if not field.startswith("base"):
+        return bool(array.ndim == 2)
+    bases = mechanism.topology.base_dof
+    return bool(array.ndim == 3 or (array.ndim == 2 and array.shape[1] == bases and array.shape != (bases // 2, 2)))
+
+
+def _single(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) -> State:
+    still = jnp.zeros(mechanism.topology.links)
+    angles, rates = (still if given[name] is None else given[name] for name in ("angles", "rates"))
+    return State(
+        mechanism.coordinates(angles, base=given["base"], bending=given["bending"], **how),
+        mechanism.coordinates(rates, base=given["base_velocity"], bending=given["bending_rates"], **how),
+    )

@@ -55,8 +55,8 @@ def thrown(speed: Any) -> tuple[Any, Any, Any]:
 
 def world_of(kind: str, law: Any) -> carom.World:
     if kind == "impact":
-        contact = carom.RigidContact(DISK.tip, FLOOR, law, carom.Coulomb(0.3, 0.4), radius=RADIUS, name="floor")
-        return carom.World(DISK, contacts=carom.RigidContacts(contact), gravity=0.0)
+        contact = carom.Contact(DISK.tip, FLOOR, law, carom.Coulomb(0.3, 0.4), radius=RADIUS, name="floor")
+        return carom.World(DISK, contacts=contact, gravity=0.0)
     normal, friction = (law, carom.SmoothCoulomb(0.3, 0.02)) if kind == "normal" else (carom.Hertz(1e7), law)
     floor = carom.Contact(DISK.tip, FLOOR, normal, friction, radius=RADIUS, name="floor")
     return carom.World(DISK, contacts=floor, gravity=0.0)

@@ -55,7 +55,7 @@ def make_world(arm: carom.Mechanism, law: str = "compliant") -> carom.World:
         normal = carom.HuntCrossley(stiffness=STIFFNESS, restitution=RESTITUTION)
         contact = carom.Contact(arm.tip, floor, normal=normal, name="tip")
     else:
-        contact = carom.RigidContacts(carom.RigidContact(arm.tip, floor, restitution=RESTITUTION, name="tip"))
+        contact = carom.Contact(arm.tip, floor, normal=RESTITUTION, name="tip")
     hammer = carom.PostureControl(
         arm,
         targets=np.deg2rad([[-80, -70], [80, 70]]),

@@ -22,8 +22,8 @@ def line(what: str, closed: float, computed: float, unit: str) -> None:
 def dropped_ball() -> None:
     """A ball let go 1 m above the floor, g = 9.8 m/s^2."""
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), 0.5, radius=0.1)
-    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.8)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), 0.5, radius=0.1)
+    world = carom.World(ball, contacts=floor, gravity=9.8)
     result = carom.simulate(world, world.state(base=(0.0, 1.1)), until=0.5)
     line("instant of the impact", math.sqrt(2 / 9.8), result.impacts[0].t_start, "s")
     line("impulse", 1.5 * math.sqrt(2 * 9.8), result.impacts[0].normal_impulse, "N s")

@@ -55,10 +55,10 @@ def test_only_the_controller_that_knows_the_weight_arrives_without_overshoot():
 def test_a_rigid_hammer_has_an_orbit_from_a_rough_guess():
     """Two strikes are enough of a guess; the multiplier is the contraction that a long run shows."""
     arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)])
-    anvil = carom.RigidContact(arm.tip, carom.Plane(height=-0.5), 0.6, name="anvil")
+    anvil = carom.Contact(arm.tip, carom.Plane(height=-0.5), 0.6, name="anvil")
     schedule = [OnStrike(anvil), AtHeight(arm.tip, 0.5)]
     hammer = carom.PostureControl(arm, [[-1.0], [1.0]], kp=[50.0], kd=[3.0], schedule=schedule, compensate_weight=True)
-    world = carom.World(arm, contacts=carom.RigidContacts(anvil), control=hammer)
+    world = carom.World(arm, contacts=anvil, control=hammer)
     orbit = carom.find_orbit(world, ("rigid contacts", "strike anvil"), world.state(angles=[0.3]), until=0.5)
     assert orbit.stable and orbit.residual < 1e-10
     run = carom.simulate(world, world.state(angles=[0.3]), until=2.0, settings=carom.Settings(rtol=1e-12, atol=1e-14))
@@ -69,8 +69,8 @@ def test_a_rigid_hammer_has_an_orbit_from_a_rough_guess():
 def test_an_elastic_ball_bounces_for_ever():
     """Every height is periodic, and so is every place: neutral, with the period of the closed form."""
     disk = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), 1.0, radius=0.1, name="floor")
-    world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=9.81)
+    floor = carom.Contact(disk.tip, carom.Plane(height=0.0), 1.0, radius=0.1, name="floor")
+    world = carom.World(disk, contacts=floor, gravity=9.81)
     orbit = carom.find_orbit(world, ("rigid contacts", "strike floor"), world.state(base=(0.0, 1.1)), until=1.0)
     assert orbit.period == pytest.approx(2 * np.sqrt(2 / 9.81), rel=1e-11)
     assert not orbit.stable and "neutral orbit" in str(orbit)

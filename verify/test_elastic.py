@@ -23,8 +23,8 @@ ARM = carom.Arm([carom.Beam(1.2, STEEL, ("clamped", "free"), 2, theory="euler-be
 
 def ended(x, reverse_steps=None, rtol=1e-10):
     """State after one strike, and how many there were, from restitution, first angle and first deflection."""
-    floor = carom.RigidContact(ARM.tip, carom.Plane(height=-0.5), x[0], name="floor")
-    world = carom.World(ARM, contacts=carom.RigidContacts(floor), gravity=9.81)
+    floor = carom.Contact(ARM.tip, carom.Plane(height=-0.5), x[0], name="floor")
+    world = carom.World(ARM, contacts=floor, gravity=9.81)
     q, v = jnp.stack([x[1], x[2], jnp.asarray(0.002)]), jnp.array([-2.0, 0.0, 0.0])
     settings = carom.Settings(rtol=rtol, atol=0.01 * rtol, ledger=False)
     end = carom.final_state(world, carom.State(q, v), 0.02, settings=settings, reverse_steps=reverse_steps)

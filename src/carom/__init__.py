@@ -64,8 +64,6 @@ from .contact import Newton as Newton
 from .contact import Plane as Plane
 from .contact import Plastic as Plastic
 from .contact import Poisson as Poisson
-from .contact import RigidContact as RigidContact
-from .contact import RigidContacts as RigidContacts
 from .contact import Ring as Ring
 from .contact import Segment as Segment
 from .contact import SmoothCoulomb as SmoothCoulomb

@@ -60,12 +60,12 @@ def _solver_of(result: Any) -> str:
 def _parts(world: Any) -> list[str]:
     """References of the links and automata, in order."""
     from .capture import HoldPose
-    from .contact import Contact, RigidContacts
+    from .contact import CompliantContact, RigidContacts
     from .control import PostureControl
 
     out = [BEAMS] if world.mechanism.topology.elastic else []
     for a in world.automata:
-        if isinstance(a, Contact):
+        if isinstance(a, CompliantContact):
             out += [_law(a.normal), _law(a.friction)]
         elif isinstance(a, RigidContacts):
             out.append(RIGID)

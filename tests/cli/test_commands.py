@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_work(run, monkeypatc
 
 @pytest.mark.parametrize(
     "change", ["nonsense", "=", "run.until", "run.until=", "run.until=soon", "run.untl=1", "a.b.c=1", "start.base.7=1",
-               "contacts.floor.impact.restitution=7", "run.until=" + "[" * 3000, "run.until=" + "9" * 5000, "..=1",
+               "contacts.floor.normal.restitution=7", "run.until=" + "[" * 3000, "run.until=" + "9" * 5000, "..=1",
                "name=../../x", "\u202e=1"]
 )  # fmt: skip
 def test_changes_that_make_no_sense_are_one_sentence(run, tmp_path, change, unchecked):
@@ -202,7 +202,7 @@ def test_an_empty_folder_may_be_filled(run, tmp_path):
 
 
 def test_what_was_changed_is_told(run, tmp_path):
-    change = "contacts.floor.impact.restitution=0.25"
+    change = "contacts.floor.normal.restitution=0.25"
     code, out, _ = run("run", "ball-drop", "--set", change, "--numbers-only", "--out", tmp_path / "out")
     assert code == 0 and "differs (1)" in out and f"(1) changed: {change}" in out and "DIFFERS" not in out
     written = load(tmp_path / "out" / "scenario.toml")

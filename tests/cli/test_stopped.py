@@ -115,7 +115,7 @@ def test_ctrl_c_in_a_report_leaves_the_folder_as_it_was(run, monkeypatch, droppe
 def test_ctrl_c_during_a_long_run_keeps_what_was_computed(tmp_path):
     folder = tmp_path / "out"
     # Elastic bounces on a level floor for years; the child says when a chunk is done. At the second one, one is kept.
-    changes = ["surfaces.slope.slope=0.0", "contacts.slope.impact.restitution=1.0", "run.until=1e9"]
+    changes = ["surfaces.slope.slope=0.0", "contacts.slope.normal.restitution=1.0", "run.until=1e9"]
     options = ["--numbers-only", "--out", str(folder), *(word for each in changes for word in ("--set", each))]
     code = """
 import signal

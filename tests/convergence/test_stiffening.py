@@ -62,7 +62,7 @@ def compliant(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.
 
 
 def impulsive(law: Any, friction: Any, throw: tuple[float, float, float]) -> np.ndarray:
-    contacts = carom.RigidContacts(carom.RigidContact(FOOT, FLOOR, law, friction, name="floor"))
+    contacts = carom.Contact(FOOT, FLOOR, law, friction, name="floor")
     result = carom.simulate(
         carom.World(ROD, contacts=contacts, gravity=0.0), thrown(throw), until=UNTIL, settings=TIGHT
     )

@@ -34,10 +34,9 @@ def backward(function, x, outputs):
 def ball(plane_contacts):
     mechanism = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     contacts = [
-        carom.RigidContact(mechanism.tip, plane, restitution=e, radius=RADIUS, name=name)
-        for name, plane, e in plane_contacts
+        carom.Contact(mechanism.tip, plane, normal=e, radius=RADIUS, name=name) for name, plane, e in plane_contacts
     ]
-    return mechanism, carom.RigidContacts(*contacts)
+    return mechanism, [*contacts]
 
 
 def bounced(x, reverse_steps=None):
@@ -120,10 +119,10 @@ def one_ball_striking_another():
     """Equal masses, elastic: d v_2/d v_1 is exactly 1 (simulators that differentiate penalty steps find 0.75)."""
     make = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     pair = carom.side_by_side(first=make, second=make)
-    touch = carom.RigidContact(
+    touch = carom.Contact(
         pair.site("second.link1.tip"), pair.site("first.link1.tip"), 1.0, radius=RADIUS, other_radius=RADIUS
     )
-    world = carom.World(pair, contacts=carom.RigidContacts(touch), gravity=0.0)
+    world = carom.World(pair, contacts=touch, gravity=0.0)
 
     def end(x, reverse_steps=None):
         q = jnp.stack([x[0], 0.0, 1.0, 0.0, 0.0, 0.0])

@@ -21,8 +21,8 @@ def pulled(far, x):
     mu, static, stiffness, speed = x
     belt = carom.Moving(carom.Plane(height=0.0), velocity=(speed, 0.0))
     spring = carom.Spring(BLOCK.tip, to=(far - 1.0, 0.0), stiffness=stiffness, length=1.0)
-    touch = carom.RigidContact(BLOCK.tip, belt, 0.0, carom.Coulomb(mu, static), name="belt")
-    world = carom.World(BLOCK, contacts=carom.RigidContacts(touch), elements=spring, gravity=G)
+    touch = carom.Contact(BLOCK.tip, belt, 0.0, carom.Coulomb(mu, static), name="belt")
+    world = carom.World(BLOCK, contacts=touch, elements=spring, gravity=G)
     still = jnp.zeros(())
     start = carom.State(jnp.stack([far + PLACE, still, still]), jnp.stack([speed, still, still]))
     end = carom.final_state(world, start, UNTIL, settings=carom.Settings(rtol=1e-11, atol=1e-13, ledger=False))

@@ -359,8 +359,8 @@ def world_of(name: str) -> carom.World:
     """The law in a world of its own."""
     law, kinds = law_of(name), catalogue.kinds()
     if name in [e.card.name for e in kinds["impact"]]:
-        foot = carom.RigidContact(ROD.site("foot"), FLOOR, law, carom.Coulomb(0.3, 0.4), name="floor")
-        return carom.World(ROD, contacts=carom.RigidContacts(foot), gravity=9.81)
+        foot = carom.Contact(ROD.site("foot"), FLOOR, law, carom.Coulomb(0.3, 0.4), name="floor")
+        return carom.World(ROD, contacts=foot, gravity=9.81)
     if name in [e.card.name for e in kinds["friction"]]:
         return disk_with(carom.Hertz(1e7), law)
     return disk_with(law, carom.SmoothCoulomb(0.3, 0.02))

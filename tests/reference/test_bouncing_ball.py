@@ -10,8 +10,8 @@ HEIGHT, G, E, RADIUS = 1.0, 9.81, 0.7, 0.1
 
 def world(restitution, **options):
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution, radius=RADIUS, name="floor")
-    return carom.World(ball, contacts=carom.RigidContacts(floor, **options), gravity=G)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), restitution, radius=RADIUS, name="floor")
+    return carom.World(ball, contacts=floor, gravity=G, **options)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +60,10 @@ def test_a_plastic_blow_closes_at_once():
 def test_a_stone_in_a_corner_stops():
     """Lecture notes, problem 2: sliding along y >= 0 it strikes 3 - x - y >= 0; both contacts push with m v (1, 1)."""
     stone = carom.Mechanism([carom.Disk(radius=1.0, mass=3.0)], base=carom.Free())
-    floor = carom.RigidContact(stone.tip, carom.Plane(height=0.0), 0.0, name="floor")
+    floor = carom.Contact(stone.tip, carom.Plane(height=0.0), 0.0, name="floor")
     slope = carom.Plane(point=(3.0, 0.0), slope=3 * np.pi / 4)  # free side: below the line x + y = 3
-    wall = carom.RigidContact(stone.tip, slope, 0.0, name="wall")
-    corner = carom.World(stone, contacts=carom.RigidContacts(floor, wall), gravity=0.0)
+    wall = carom.Contact(stone.tip, slope, 0.0, name="wall")
+    corner = carom.World(stone, contacts=[floor, wall], gravity=0.0)
     run = carom.simulate(corner, corner.state(base=(1.0, 0.0), base_velocity=(2.0, 0.0)), until=2.0)
     blow = run.events[0]
     assert blow.t == pytest.approx(1.0, abs=1e-12)
@@ -77,10 +77,10 @@ def test_two_balls_share_momentum_and_energy_as_the_textbook_says():
     """Unequal masses, restitution e, off-centre, free: both momenta stay, the blow takes (1 - e^2) m v_n^2 / 2."""
     make = [carom.Mechanism([carom.Disk(radius=RADIUS, mass=m)], base=carom.Free()) for m in (1.0, 3.0)]
     pair = carom.side_by_side(first=make[0], second=make[1])
-    blow = carom.RigidContact(
+    blow = carom.Contact(
         pair.site("first.link1.tip"), pair.site("second.link1.tip"), E, radius=RADIUS, other_radius=RADIUS, name="blow"
     )
-    whole = carom.World(pair, contacts=carom.RigidContacts(blow), gravity=0.0)
+    whole = carom.World(pair, contacts=blow, gravity=0.0)
     run = carom.simulate(
         whole,
         whole.state(rates=[1.0, -2.0], base=[(0.0, 0.05), (1.0, 0.0)], base_velocity=[(2.0, 0.0), (-1.0, 0.0)]),

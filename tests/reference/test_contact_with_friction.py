@@ -35,8 +35,8 @@ def rod(law: Any, mu: Any, static: Any = None, tip: float = LENGTH / 2, plane: A
     free = carom.Mechanism([body], base=carom.Free())
     friction = carom.Coulomb(mu, static=mu if static is None else static)
     plane = carom.Plane(point=(0.0, 0.0), slope=0.0) if plane is None else plane
-    foot = carom.RigidContact(free.tip, plane, law, friction, name="foot")
-    return carom.World(free, contacts=carom.RigidContacts(foot), gravity=G)
+    foot = carom.Contact(free.tip, plane, law, friction, name="foot")
+    return carom.World(free, contacts=foot, gravity=G)
 
 
 def with_newton(p: Any) -> carom.World:
@@ -265,10 +265,8 @@ def dome() -> Any:
     bead = carom.Mechanism([carom.Body(mass=2.0, inertia=1.0)], base=carom.Free())
 
     def run(angle: float, speed: float, mu: float) -> Any:
-        top = carom.RigidContact(
-            bead.tip, carom.Circle((0.0, 0.0), 1.5), carom.Plastic(), carom.Coulomb(mu), name="dome"
-        )
-        world = carom.World(bead, contacts=carom.RigidContacts(top), gravity=G)
+        top = carom.Contact(bead.tip, carom.Circle((0.0, 0.0), 1.5), carom.Plastic(), carom.Coulomb(mu), name="dome")
+        world = carom.World(bead, contacts=top, gravity=G)
         way = (speed * np.cos(angle), -speed * np.sin(angle))
         start = world.state(base=(1.5 * np.sin(angle), 1.5 * np.cos(angle)), base_velocity=way)
         return carom.simulate(world, start, until=3.0, settings=FIRST)

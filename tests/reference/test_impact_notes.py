@@ -39,8 +39,8 @@ def arm_matrices(q: Any) -> Any:
 def test_problem_1_the_tip_of_an_arm_hits_the_ground():
     """By the engine, by `blow`, by the blocks, and by a KKT system and a closed form of its own."""
     arm = carom.Arm([carom.Rod(length=1.0, mass=2.0), carom.Rod(length=0.8, mass=1.5)])
-    ground = carom.RigidContact(arm.tip, carom.Plane(height=-1.2), carom.Plastic(), name="ground")
-    world = carom.World(arm, contacts=carom.RigidContacts(ground), gravity=G)
+    ground = carom.Contact(arm.tip, carom.Plane(height=-1.2), carom.Plastic(), name="ground")
+    world = carom.World(arm, contacts=ground, gravity=G)
     run = carom.simulate(world, world.state(angles=[0.2, -0.5]), until=2.0, settings=carom.Settings(max_events=1))
     event = run.events[0]
     assert np.sin(event.q) @ [1.0, 0.8] == pytest.approx(-1.2, abs=1e-11)
@@ -82,8 +82,8 @@ def bounce() -> Any:
 
     def run(slope: float, e: float, height: float, **more: Any) -> Any:
         plane = carom.Plane(point=(0.0, 0.0), slope=slope)
-        floor = carom.RigidContact(ball.tip, plane, e, radius=0.1, name="floor")
-        world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=more.pop("g", 9.8))
+        floor = carom.Contact(ball.tip, plane, e, radius=0.1, name="floor")
+        world = carom.World(ball, contacts=floor, gravity=more.pop("g", 9.8))
         # The lowest point that touches is straight below only on a level floor.
         start = world.state(base=(0.0, height + 0.1 / np.cos(slope)))
         return carom.simulate(world, start, until=10.0, settings=carom.Settings(**more))
@@ -126,8 +126,8 @@ def plank(law: Any, friction: Any) -> carom.World:
     body = carom.Link(carom.Body(mass=1.0, inertia=1 / 12), sites={"left": (-0.5, 0.0), "right": (0.5, 0.0)})
     free = carom.Mechanism([body], base=carom.Free())
     floor = carom.Plane(height=0.0)
-    ends = [carom.RigidContact(free.site(s), floor, law, friction, name=s) for s in ("left", "right")]
-    return carom.World(free, contacts=carom.RigidContacts(*ends), gravity=G)
+    ends = [carom.Contact(free.site(s), floor, law, friction, name=s) for s in ("left", "right")]
+    return carom.World(free, contacts=[*ends], gravity=G)
 
 
 def poisson_plank(p: Any) -> carom.World:
@@ -193,8 +193,8 @@ def shaken() -> Any:
 
     def run(amplitude: float, frequency: float, height: float, velocity: float, until: float) -> Any:
         table = carom.Moving(carom.Plane(height=0.0), amplitude=(0.0, amplitude), frequency=frequency)
-        contact = carom.RigidContact(ball.tip, table, carom.Newton(0.5), radius=0.1, name="table")
-        world = carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
+        contact = carom.Contact(ball.tip, table, carom.Newton(0.5), radius=0.1, name="table")
+        world = carom.World(ball, contacts=contact, gravity=G)
         start = world.state(base=(0.0, height + 0.1), base_velocity=(0.0, velocity))
         with warnings.catch_warnings():  # looked at by a test of its own
             warnings.simplefilter("ignore", carom.CaromWarning)

@@ -307,7 +307,7 @@ def test_limits_that_are_allowed() -> None:
 
 def stopped(targets: Any, stop: Any, rigid: bool = False, **options: Any) -> carom.World:
     """An arm whose elbow has a stop, under posture control."""
-    contact = carom.RigidContacts(carom.RigidContact(stop, restitution=0.0)) if rigid else None
+    contact = carom.Contact(stop, normal=0.0) if rigid else None
     law = carom.HuntCrossley(stiffness=1e4, restitution=0.9)
     control = carom.PostureControl(ARM, targets, **{"kp": [9.0, 9.0], "kd": [1.0, 1.0], **options})
     return carom.World(ARM, contacts=contact or carom.Contact(stop, normal=law), control=control)

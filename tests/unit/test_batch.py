@@ -67,7 +67,7 @@ def soft(arm):
 
 
 def hard(arm):
-    return carom.RigidContacts(carom.RigidContact(arm.tip, carom.Plane(height=-0.8), 0.5))
+    return carom.Contact(arm.tip, carom.Plane(height=-0.8), 0.5)
 
 
 @pytest.mark.parametrize("contact", [soft, hard])

@@ -123,12 +123,11 @@ def stick_and_ball(with_ball: bool) -> Any:
     stick = carom.Mechanism([carom.Body(mass=1.0, inertia=1 / 12, tip=(0.5, 0.0))], base=carom.Free())
     whole = carom.side_by_side(stick=stick, ball=BALL) if with_ball else stick
     law, rubs = carom.Poisson(0.5), carom.Coulomb(0.3)
-    foot = carom.RigidContact(whole.site("stick.link1.tip") if with_ball else stick.tip, FLOOR, law, rubs, name="foot")
+    foot = carom.Contact(whole.site("stick.link1.tip") if with_ball else stick.tip, FLOOR, law, rubs, name="foot")
     made = [foot]
     if with_ball:
-        made.append(carom.RigidContact(whole.site("ball.link1.tip"), FLOOR, law, rubs, name="ball"))
-    contacts = carom.RigidContacts(*made)
-    world = carom.World(whole, contacts=contacts, gravity=9.81)
+        made.append(carom.Contact(whole.site("ball.link1.tip"), FLOOR, law, rubs, name="ball"))
+    world = carom.World(whole, contacts=made, gravity=9.81)
     n = len(made)
 
     def after(q: Any, v: Any) -> Any:
@@ -137,7 +136,7 @@ def stick_and_ball(with_ball: bool) -> Any:
         scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
         impulses, velocity, found = blow_of(
-            contacts.contacts, scene, system_of(contacts.contacts, scene), [jnp.asarray(True)] * n, asked
+            tuple(made), scene, system_of(tuple(made), scene), [jnp.asarray(True)] * n, asked
         )
         return jnp.stack(velocity), jnp.stack(impulses), found
 
@@ -161,9 +160,7 @@ def test_a_ball_that_rests_elsewhere_is_no_part_of_a_blow():
 def by_matrix(w: Any, u: Any, rule: str = PATH, laws: Any = None, mu: float = 0.3) -> Any:
     n = len(u) // 2
     laws = laws or [carom.Poisson(0.5)] * n
-    contacts = tuple(
-        carom.RigidContact(BALL.tip, FLOOR, law, carom.Coulomb(mu), name=f"{i}") for i, law in enumerate(laws)
-    )
+    contacts = tuple(carom.Contact(BALL.tip, FLOOR, law, carom.Coulomb(mu), name=f"{i}") for i, law in enumerate(laws))
     rows = [[jnp.asarray(x) for x in row] for row in np.asarray(w)]
     asked = [jnp.asarray(law.asked) for law in laws]
     impulses, found = impulses_of(contacts, rows, [jnp.asarray(x) for x in u], [jnp.asarray(True)] * n, asked, rule)
@@ -303,29 +300,30 @@ def test_end_velocities_decide_where_that_is_asked_for():
 
 
 def test_the_rule_of_friction_is_named():
-    foot = carom.RigidContact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3))
-    assert carom.RigidContacts(foot).friction_rule == "path"
-    assert carom.RigidContacts(foot, friction_rule="end velocity").friction_rule == "end velocity"
+    foot = carom.Contact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3))
+    for rule in ("path", "end velocity"):
+        assert carom.World(BALL, contacts=foot, friction_rule=rule).automata[0].friction_rule == rule
+    assert carom.World(BALL, contacts=foot).automata[0].friction_rule == "path"
     with pytest.raises(carom.CaromError, match=r"friction_rule of rigid contacts is 'moreau'; .*'path' or 'end vel"):
-        carom.RigidContacts(foot, friction_rule="moreau")
-    hard = carom.RigidContact(BALL.tip, FLOOR, carom.Stronge(0.5), carom.Coulomb(0.3), name="foot")
+        carom.World(BALL, contacts=foot, friction_rule="moreau")
+    hard = carom.Contact(BALL.tip, FLOOR, carom.Stronge(0.5), carom.Coulomb(0.3), name="foot")
     with pytest.raises(carom.CaromError, match=r"contact 'foot' is Stronge, whose work is counted along the path"):
-        carom.RigidContacts(hard, friction_rule="end velocity")
-    carom.RigidContacts(carom.RigidContact(BALL.tip, FLOOR, carom.Stronge(0.5)), friction_rule="end velocity")
+        carom.World(BALL, contacts=hard, friction_rule="end velocity")
+    carom.World(BALL, contacts=carom.Contact(BALL.tip, FLOOR, carom.Stronge(0.5)), friction_rule="end velocity")
 
 
 def test_the_rule_of_friction_is_kept_in_files():
     for rule in (PATH, END):
-        foot = carom.RigidContact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3), name="foot")
-        world = carom.World(BALL, contacts=carom.RigidContacts(foot, friction_rule=rule), gravity=9.81)
+        foot = carom.Contact(BALL.tip, FLOOR, 0.5, carom.Coulomb(0.3), name="foot")
+        world = carom.World(BALL, contacts=foot, gravity=9.81, friction_rule=rule)
         scenario = carom.Scenario.of(world, world.state(base=[0.0, 1.0]), until=1.0)
         assert scenario.friction_rule == rule
 
 
 def test_newtons_blow_in_a_corner_makes_no_energy_where_a_wall_is_left_behind():
     """A ball just left one wall of a sharp corner when it meets the other, which throws it back: 12 % more energy."""
-    walls = [carom.RigidContact(BALL.tip, FLOOR, carom.Newton(0.83), radius=0.1, name=k) for k in ("one", "other")]
-    contacts = carom.RigidContacts(*walls).contacts
+    walls = [carom.Contact(BALL.tip, FLOOR, carom.Newton(0.83), radius=0.1, name=k) for k in ("one", "other")]
+    contacts = tuple(walls)
     across = np.cos(2.6456)
     w, u = np.array([[1.0, across], [across, 1.0]]), np.array([-1.355, 0.4315])
     on = [jnp.asarray(True)] * 2

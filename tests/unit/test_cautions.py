@@ -23,8 +23,8 @@ def swinging(rtol: float, until: float = 2.0):
 @pytest.fixture(scope="module")
 def dropped():
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
-    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.81)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), normal=0.5, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=floor, gravity=9.81)
     return carom.simulate(world, world.state(base=(0.0, 1.1)), until=3.0)
 
 

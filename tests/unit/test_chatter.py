@@ -59,10 +59,10 @@ def test_a_relay_that_keeps_switching_is_named():
 def test_a_ball_between_two_walls_may_bounce_for_ever():
     """Nothing bends its way, so that the solver proposes endless steps; it was called chatter after 14,999 blows."""
     walls = [
-        carom.RigidContact(BALL.tip, wall, carom.Newton(1.0), radius=0.1, name=name)
+        carom.Contact(BALL.tip, wall, carom.Newton(1.0), radius=0.1, name=name)
         for name, wall in (("left", carom.Wall(0.0, facing="right")), ("right", carom.Wall(1.0, facing="left")))
     ]
-    world = carom.World(BALL, contacts=carom.RigidContacts(*walls), gravity=0.0)
+    world = carom.World(BALL, contacts=[*walls], gravity=0.0)
     result = carom.simulate(
         world,
         world.state(base=(0.1, 0.0), base_velocity=(0.8, 0.0)),

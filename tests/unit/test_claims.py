@@ -36,8 +36,8 @@ def height_rate(t, q, v):
 def ball():
     """Let go one metre above a rigid floor; a flight is one step of the integration, or two."""
     disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), BOUNCE, radius=RADIUS, name="floor")
-    world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=G)
+    floor = carom.Contact(disk.tip, carom.Plane(height=0.0), BOUNCE, radius=RADIUS, name="floor")
+    world = carom.World(disk, contacts=floor, gravity=G)
     return carom.simulate(world, world.state(base=(0.0, DROP + RADIUS)), until=2.0)
 
 
@@ -85,8 +85,8 @@ def test_a_scalar_that_passes_zero_twice_within_a_step_is_found(ball, below):
 def test_a_ball_that_has_come_to_rest_passes_nothing_any_more():
     """After infinitely many blows the rate stays zero: no passage, however long it lies there."""
     disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), 0.3, radius=RADIUS, name="floor")
-    world = carom.World(disk, contacts=carom.RigidContacts(floor), gravity=G)
+    floor = carom.Contact(disk.tip, carom.Plane(height=0.0), 0.3, radius=RADIUS, name="floor")
+    world = carom.World(disk, contacts=floor, gravity=G)
     result = carom.simulate(world, world.state(base=(0.0, 0.1 + RADIUS)), until=1.0)
     rest = math.sqrt(2 * 0.1 / G) * (1 + 2 * 0.3 / 0.7)
     section = carom.poincare(result, height_rate)
@@ -98,10 +98,10 @@ def test_a_ball_that_has_come_to_rest_passes_nothing_any_more():
 def test_turning_points_of_an_arm_that_hammers_a_rigid_anvil():
     """Against a fine grid of every stretch between events, and the two sides of every event."""
     arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)])
-    anvil = carom.RigidContact(arm.tip, carom.Plane(height=-0.5), 0.6, name="anvil")
+    anvil = carom.Contact(arm.tip, carom.Plane(height=-0.5), 0.6, name="anvil")
     schedule = [OnStrike(anvil), AtHeight(arm.tip, 0.5)]
     hammer = carom.PostureControl(arm, [[-1.0], [1.0]], kp=[50.0], kd=[3.0], schedule=schedule, compensate_weight=True)
-    world = carom.World(arm, contacts=carom.RigidContacts(anvil), control=hammer)
+    world = carom.World(arm, contacts=anvil, control=hammer)
     result = carom.simulate(world, world.state(angles=[0.3]), until=3.0)
     ends = np.unique([0.0, *(e.t for e in result.events), float(result.t[-1])])
     spans = [(t, t) for t in {e.t for e in result.events if e.v[0] * e.v_after[0] < 0.0}]

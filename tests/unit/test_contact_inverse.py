@@ -100,7 +100,7 @@ def normal_of(kind, shape):
 def motion_and_efforts(kind, mechanism, passive, q, v, a, shape, gravity):
     """A surface is laid through the tip; the passive joint is then started from elsewhere."""
     place = carom.dynamics.site_position(mechanism, q, mechanism.tip)
-    contact = carom.RigidContact(mechanism.tip, kind(place[0], place[1], shape), 0.0, carom.Coulomb(MU), name="tip")
+    contact = carom.Contact(mechanism.tip, kind(place[0], place[1], shape), 0.0, carom.Coulomb(MU), name="tip")
     problem = ContactInverse(mechanism, contact, passive=[mechanism.topology.names[passive]], gravity=gravity)
     moved = problem.closed((passive,), False, q.at[passive].add(0.02), v, a, 0.0)[0]
     return moved, problem.efforts(*moved, None, 0.0)
@@ -140,8 +140,8 @@ def test_a_free_chain_stands_on_one_foot_and_slides_on_the_other():
     links = list(random_links(rng, 3))
     mechanism = chain(links, carom.Free())
     floor, mu = carom.Plane(height=0.0), carom.Coulomb(MU)
-    foot = carom.RigidContact(mechanism.site("foot"), floor, 0.0, mu, name="foot")
-    tip = carom.RigidContact(mechanism.tip, floor, 0.0, mu, name="tip")
+    foot = carom.Contact(mechanism.site("foot"), floor, 0.0, mu, name="foot")
+    tip = carom.Contact(mechanism.tip, floor, 0.0, mu, name="tip")
     problem = ContactInverse(mechanism, [foot, tip], sticking=["foot"])
     guess = np.array([0.3, 0.0, 0.7, -0.1, -0.8])
     rate, turn = np.array([0.0, 0.0, 0.9, -0.5, 0.0]), np.array([0.0, 0.0, -1.1, 2.0, 0.0])
@@ -169,9 +169,7 @@ def test_two_passive_joints_need_two_contacts():
         ]
     )
     floor = carom.Plane(height=-0.6)
-    tips = [
-        carom.RigidContact(hand.site(f"{side}2.tip"), floor, 0.0, carom.Coulomb(0.2), name=side) for side in ("a", "b")
-    ]
+    tips = [carom.Contact(hand.site(f"{side}2.tip"), floor, 0.0, carom.Coulomb(0.2), name=side) for side in ("a", "b")]
     problem = ContactInverse(hand, tips, passive=["a2", "b2"])
     q, v, a = problem.close(np.deg2rad([0.0, -100.0, -70.0, -40.0, -110.0]), [0.0, 0.5, 0.0, -0.7, 0.0])
     found = problem.solve(q, v, a)
@@ -186,7 +184,7 @@ def test_two_passive_joints_need_two_contacts():
 
 def arm_on(surface, mu=0.4, links=3):
     arm = carom.Arm([carom.Rod(length=0.5, mass=1.0)] * links, base=(0.0, 0.2))
-    tip = carom.RigidContact(arm.tip, surface, 0.0, carom.Coulomb(mu), name="tip")
+    tip = carom.Contact(arm.tip, surface, 0.0, carom.Coulomb(mu), name="tip")
     return ContactInverse(arm, tip, passive=[f"link{links}"])
 
 
@@ -234,7 +232,7 @@ def test_derivatives_in_both_modes(round_floor):
     def torques(angles, mass, mu, radius):
         arm = carom.Arm([carom.Rod(length=0.5, mass=mass)] * 3, base=(0.0, 0.2))
         surface = carom.Circle(centre=(0.9, -1.0), radius=radius)
-        tip = carom.RigidContact(arm.tip, surface, 0.0, carom.Coulomb(mu))
+        tip = carom.Contact(arm.tip, surface, 0.0, carom.Coulomb(mu))
         problem = ContactInverse(arm, tip, passive=["link3"])
         q = jnp.concatenate([angles, jnp.asarray([-1.0])])
         v, a = jnp.array([0.4, -0.2, 0.0]), jnp.array([1.0, 0.5, 0.0])
@@ -304,8 +302,8 @@ def test_under_jit_the_refusal_is_a_runtime_error(floor, moving):
 
 def test_sentences():
     arm = carom.Arm([carom.Rod(length=0.5, mass=1.0)] * 3)
-    tip = carom.RigidContact(arm.tip, carom.Plane(height=0.0), 0.0, carom.Coulomb(0.4), name="tip")
-    side = carom.RigidContact(arm.site("link2.tip"), carom.Plane(height=0.0), 0.0, name="side")
+    tip = carom.Contact(arm.tip, carom.Plane(height=0.0), 0.0, carom.Coulomb(0.4), name="tip")
+    side = carom.Contact(arm.site("link2.tip"), carom.Plane(height=0.0), 0.0, name="side")
     wrong = {
         r"5 unknowns|4 unknowns for 3 equations.*make 1 more joint\(s\) passive, such as 'link3'": lambda: (
             ContactInverse(arm, tip)

@@ -12,8 +12,8 @@ from carom.result.converge import compared, digits_of, number
 
 def bouncing(until: float = 1.0, throw: bool = True, **options):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
-    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=9.81)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), normal=0.5, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=floor, gravity=9.81)
     settings = carom.Settings(**options)
     return carom.simulate(world, world.state(base=(0.0, 1.1)), until=until, settings=settings, throw=throw)
 
@@ -21,8 +21,8 @@ def bouncing(until: float = 1.0, throw: bool = True, **options):
 def pendulum(until: float, floor: bool = False, **options):
     """A double pendulum that starts high up, where it amplifies errors; above a floor that throws it back."""
     arm = carom.Arm([carom.Rod(1.0, 1.0), carom.Rod(1.0, 1.0)])
-    hard = carom.RigidContact(arm.tip, carom.Plane(height=-1.2), restitution=1.0, name="floor")
-    world = carom.World(arm, contacts=carom.RigidContacts(hard) if floor else (), gravity=9.81)
+    hard = carom.Contact(arm.tip, carom.Plane(height=-1.2), normal=1.0, name="floor")
+    world = carom.World(arm, contacts=hard if floor else (), gravity=9.81)
     return carom.simulate(world, world.state([1.5, 2.5]), until=until, settings=carom.Settings(**options))
 
 

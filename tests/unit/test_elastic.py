@@ -153,8 +153,8 @@ STEEL = carom.beam.Section(area=1e-4, second_moment=3e-9, mass_per_length=MU, yo
 
 def struck_world(restitution):
     arm = carom.Arm([carom.Beam(LENGTH, STEEL, CANTILEVER, 2, theory="euler-bernoulli")])
-    floor = carom.RigidContact(arm.tip, carom.Plane(height=-0.5), restitution, name="floor")
-    return carom.World(arm, contacts=carom.RigidContacts(floor), gravity=G)
+    floor = carom.Contact(arm.tip, carom.Plane(height=-0.5), restitution, name="floor")
+    return carom.World(arm, contacts=floor, gravity=G)
 
 
 START = {"angles": [0.1], "bending": [0.01, 0.002]}

@@ -14,8 +14,8 @@ T = np.linspace(0.0, 1.6, 41)
 
 def ball(restitution, gravity):
     disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(disk.tip, carom.Plane(height=0.0), restitution, radius=RADIUS, name="floor")
-    return carom.World(disk, contacts=carom.RigidContacts(floor), gravity=gravity)
+    floor = carom.Contact(disk.tip, carom.Plane(height=0.0), restitution, radius=RADIUS, name="floor")
+    return carom.World(disk, contacts=floor, gravity=gravity)
 
 
 def heights(p):

@@ -23,9 +23,9 @@ def test_a_block_on_a_belt_reaches_its_stick_slip_cycle() -> None:
     stiffness, speed, mu, static = 100.0, 0.1, 0.2, 0.3
     block = carom.Mechanism([carom.Body(mass=1.0, inertia=0.1)], base=carom.Free())
     belt = carom.Moving(carom.Plane(height=0.0), velocity=(speed, 0.0))
-    touch = carom.RigidContact(block.tip, belt, 0.0, carom.Coulomb(mu, static), name="belt")
+    touch = carom.Contact(block.tip, belt, 0.0, carom.Coulomb(mu, static), name="belt")
     spring = carom.Spring(block.tip, to=(-1.0, 0.0), stiffness=stiffness, length=1.0)
-    world = carom.World(block, contacts=carom.RigidContacts(touch), elements=spring, gravity=G)
+    world = carom.World(block, contacts=touch, elements=spring, gravity=G)
     w = math.sqrt(stiffness)
     stick = 2.0 * (static - mu) * G / (stiffness * speed)
     slip = 2.0 * (math.pi - math.atan(w * (static - mu) * G / w**2 / speed)) / w
@@ -51,8 +51,8 @@ def box(height: float, mu: float, slope: float) -> tuple[carom.World, list[float
     corners = {"left": (-width, -height), "right": (width, -height)}
     mechanism = carom.Mechanism([carom.Link(body, sites=corners)], base=carom.Free())
     plane = carom.Plane(point=(0.0, 0.0), slope=slope)
-    contacts = [carom.RigidContact(mechanism.site(c), plane, 0.0, carom.Coulomb(mu), name=c) for c in corners]
-    world = carom.World(mechanism, contacts=carom.RigidContacts(*contacts), gravity=G)
+    contacts = [carom.Contact(mechanism.site(c), plane, 0.0, carom.Coulomb(mu), name=c) for c in corners]
+    world = carom.World(mechanism, contacts=[*contacts], gravity=G)
     return world, [slope], [-math.sin(slope) * height, math.cos(slope) * height]
 
 

@@ -338,11 +338,15 @@ FLOOR = carom.Plane(height=0.0)
 
 
 def rigid(law: Any = 0.0, friction: Any = None, name: str = "foot") -> Any:
-    return carom.RigidContact(BALL.tip, FLOOR, law, friction, name=name)
+    return carom.Contact(BALL.tip, FLOOR, law, friction, name=name)
+
+
+def world(*contacts: Any, **options: Any) -> carom.World:
+    return carom.World(BALL, contacts=contacts, **options)
 
 
 def several_of(count: int, law: Any = 0.0, friction: Any = None) -> Any:
-    return carom.RigidContacts(*(rigid(law, friction, name=f"foot {i}") for i in range(count)))
+    return world(*(rigid(law, friction, name=f"foot {i}") for i in range(count)))
 
 
 REFUSED = {
@@ -361,12 +365,12 @@ REFUSED = {
         r"restitution of Newton has shape \(2,\); it must be a single number",
     ),
     "no restitution": (
-        lambda: carom.RigidContact(BALL.tip, FLOOR),
-        r"restitution of contact .* is None; .*Stronge\(0.5\)",
+        lambda: carom.Contact(BALL.tip, FLOOR),
+        r"normal of contact .* is None; it must be a compliant law .*Newton\(0.5\)",
     ),
     "a word": (
         lambda: rigid("plastic"),
-        r"restitution of contact 'foot' is 'plastic'; it must be a number, or an impuls",
+        r"normal of contact 'foot' is 'plastic'; it must be a compliant law .* or an impulsive one",
     ),
     "negative mu": (lambda: carom.Coulomb(-0.1), r"mu of Coulomb is -0.1; it must be at least 0"),
     "static below mu": (
@@ -376,39 +380,30 @@ REFUSED = {
     "negative drag": (lambda: carom.Coulomb(0.4, viscous=-1.0), r"viscous of Coulomb is -1; it must be at least 0"),
     "smooth friction": (
         lambda: rigid(0.0, carom.SmoothCoulomb(0.3, 1e-3)),
-        r"friction of rigid contact 'foot' is SmoothCoulomb; .* sticks exactly: carom.Coulomb.* go with carom.Contact",
+        r"friction of rigid contact 'foot' is SmoothCoulomb; .* sticks exactly: carom.Coulomb.* go with compliant ones",
     ),
     "bristles": (
         lambda: rigid(0.0, carom.LuGre(mu=0.3, static=0.4, speed=0.01, stiffness=1e5)),
         r"friction of rigid contact 'foot' is LuGre; .* sticks exactly: carom.Coulomb",
     ),
     "a number for friction": (lambda: rigid(0.0, 0.3), r"friction of rigid contact 'foot' is float; .* carom.Coulomb"),
-    "compliant law": (
-        lambda: rigid(carom.Hertz(1e8)),
-        r"restitution of contact 'foot' is Hertz.*go with carom.Contact",
-    ),
-    "impulsive law in a compliant contact": (
-        lambda: carom.Contact(BALL.tip, FLOOR, carom.Newton(0.5), name="foot"),
-        r"normal of contact 'foot' is a Newton; it must be a normal law such as carom.Hertz.*RigidContacts",
-    ),
     "Stronge twice": (
         lambda: several_of(2, carom.Stronge(0.5)),
         r"restitution of contact 'foot 0' is Stronge, which is defined for one contact; there are 2 .* use Poisson",
     ),
     "mixed laws": (
-        lambda: carom.RigidContacts(rigid(carom.Newton(0.5)), rigid(carom.Poisson(0.5), name="hand")),
+        lambda: world(rigid(carom.Newton(0.5)), rigid(carom.Poisson(0.5), name="hand")),
         r"rigid contacts mix the laws Newton and Poisson; .* need one law \(Plastic goes with each\)",
     ),
     "13 contacts": (lambda: several_of(13), r"13 rigid contacts have 8192 combinations .* at most 4096 are served"),
     "7 with friction": (lambda: several_of(7, 0.0, carom.Coulomb(0.3)), r"7 rigid contacts have 16384 combinations"),
-    "no contact": (lambda: carom.RigidContacts(), r"RigidContacts got no contact; give at least one"),
-    "not a contact": (lambda: carom.RigidContacts(FLOOR), r"RigidContacts holds a Plane; it must hold RigidContact"),
+    "not a contact": (lambda: world(FLOOR), r"contacts of World holds a Plane; it must hold contacts"),
     "one name twice": (
-        lambda: carom.RigidContacts(rigid(), rigid()),
+        lambda: world(rigid(), rigid()),
         r"2 rigid contacts are called 'foot'; names must differ; give each",
     ),
     "settles at no speed": (
-        lambda: carom.RigidContacts(rigid(), settle_speed=-1.0),
+        lambda: world(rigid(), settle_speed=-1.0),
         r"settle_speed of rigid contacts is -1; it must be at least 0",
     ),
     "blow above 1": (
@@ -441,7 +436,7 @@ def test_mistakes_are_refused_with_a_sentence(mistake):
 
 def test_plastic_goes_with_every_law():
     for law in (carom.Newton(0.5), carom.Poisson(0.5)):
-        carom.RigidContacts(rigid(law), rigid(carom.Plastic(), name="hand"))
-    carom.RigidContacts(rigid(carom.Stronge(0.5)))  # alone
+        world(rigid(law), rigid(carom.Plastic(), name="hand"))
+    world(rigid(carom.Stronge(0.5)))  # alone
     several_of(12)
     several_of(6, 0.0, carom.Coulomb(0.3))

@@ -58,8 +58,8 @@ def test_a_rule_that_has_a_sentence_has_a_flaw_in_a_lane(rule):
 
 
 def bounced(e):
-    floor = carom.RigidContact(BALL.tip, carom.Plane(height=0.0), carom.Poisson(e), radius=0.1, name="floor")
-    world = carom.World(BALL, contacts=carom.RigidContacts(floor), gravity=9.81)
+    floor = carom.Contact(BALL.tip, carom.Plane(height=0.0), carom.Poisson(e), radius=0.1, name="floor")
+    world = carom.World(BALL, contacts=floor, gravity=9.81)
     return carom.final_state(world, world.state(base=(0.0, 1.1)), 0.6).outcome
 
 

@@ -137,15 +137,15 @@ MISTAKES = {
         '[mechanisms.arm.links.fore]\nparent = "uper"',
         "(named as parent of 'fore') 'uper'",
     ),
-    "both laws": (
+    "yesterday's word": (
         "friction = {",
         'impact = { law = "plastic" }\nfriction = {',
-        "contacts.tip: it needs either a normal law (compliant) or an impact law (rigid), not both",
+        "contacts.tip.impact was the word of format 1; today it is contacts.tip.normal",
     ),
     "neither law": (
         'normal = { law = "jackson-green", first = "steel", second = "steel", radius = 0.005 }\n',
         "",
-        "contacts.tip: it needs either a normal law",
+        "contacts.tip.normal is missing; law of the normal direction: compliant (hertz, ...) or impulsive",
     ),
     "limit with site": (
         'against = "floor"\n',

@@ -68,7 +68,7 @@ def test_a_point_on_the_axis_of_a_body_at_the_origin_has_the_rounding_of_its_bod
     """The middle foot of a bar at height zero had a gap of terms that are all zero, and no rounding at all."""
     body = carom.Body(mass=1.0, inertia=0.1)
     bar = carom.Mechanism([carom.Link(body, name="bar", sites={"a": (0.0, 0.0), "b": (0.5, 0.0)})], base=carom.Free())
-    foot = carom.RigidContact(bar.site("a"), carom.Plane(height=0.0), carom.Newton(0.5), name="foot")
+    foot = carom.Contact(bar.site("a"), carom.Plane(height=0.0), carom.Newton(0.5), name="foot")
     zero = tuple(jnp.zeros(3))
     scene = Scene(bar, jnp.asarray(0.0), zero, zero)
     rounding = float(foot.pair.rounding(scene, foot.pair.touching(scene)))
@@ -85,10 +85,10 @@ def test_a_ball_comes_to_rest_on_a_ball_that_rests():
     both = carom.side_by_side(**balls)
     low, high = both.site("a.link1.tip"), both.site("b.link1.tip")
     law = carom.Newton(0.4)
-    contacts = carom.RigidContacts(
-        carom.RigidContact(low, high, law, None, 0.05, 0.05, name="balls"),
-        carom.RigidContact(low, carom.Plane(height=-1.2), law, radius=0.05, name="floor"),
-    )
+    contacts = [
+        carom.Contact(low, high, law, None, 0.05, 0.05, name="balls"),
+        carom.Contact(low, carom.Plane(height=-1.2), law, radius=0.05, name="floor"),
+    ]
     world = carom.World(both, contacts=contacts, gravity=9.81)
     result = carom.simulate(
         world, world.state(base=[[0.0, -1.1], [0.0, -0.99]]), until=1.0, settings=carom.Settings(max_steps=20_000)

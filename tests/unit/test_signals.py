@@ -43,10 +43,10 @@ def soft_run() -> Result:
 def rigid_run() -> Result:
     """A ball that bounces, comes to rest and slides on a rigid floor, brakes and rolls."""
     b = ball()
-    floor = carom.RigidContact(
+    floor = carom.Contact(
         b.tip, carom.Plane(height=0.0), carom.Poisson(0.5), carom.Coulomb(0.3), radius=RADIUS, name="floor"
     )
-    world = carom.World(b, contacts=carom.RigidContacts(floor, settle_speed=0.1), gravity=GRAVITY)
+    world = carom.World(b, contacts=floor, gravity=GRAVITY, settle_speed=0.1)
     return drop(world, height=0.11, speed=4.0, until=0.8)
 
 

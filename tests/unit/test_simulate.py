@@ -182,8 +182,8 @@ def test_at_an_event_the_state_is_the_one_after_it() -> None:
 
 def test_at_an_event_at_the_horizon_the_state_is_the_one_after_it() -> None:
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), restitution=0.5, radius=0.1, name="floor")
-    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=0.0)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), normal=0.5, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=floor, gravity=0.0)
     # Half a metre at 1 m/s: every number is exact in binary, so the blow is at the horizon itself.
     result = carom.simulate(world, world.state(base=(0.0, 0.6), base_velocity=(0.0, -1.0)), until=0.5)
     assert [e.t for e in result.events] == [pytest.approx(0.5, abs=1e-12)] and result.v[-1, 1] == 0.5
@@ -436,7 +436,7 @@ def test_streaming_does_not_grow(tmp_path: Path) -> None:
 def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
     """A rigid contact that rebounds is open before and after its blow; the schedule must not miss it."""
     arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)])
-    floor = carom.RigidContact(arm.tip, carom.Plane(height=-0.5), 0.5, name="floor")
+    floor = carom.Contact(arm.tip, carom.Plane(height=-0.5), 0.5, name="floor")
     hammer = carom.PostureControl(
         arm,
         targets=[[-1.0], [1.0]],
@@ -445,7 +445,7 @@ def test_a_schedule_switches_on_the_blow_of_a_rigid_contact():
         schedule=[OnStrike(floor), AtHeight(arm.tip, 0.5)],
         compensate_weight=True,
     )
-    world = carom.World(arm, contacts=carom.RigidContacts(floor), control=hammer)
+    world = carom.World(arm, contacts=floor, control=hammer)
     result = carom.simulate(world, world.state(), until=3.0)
     blows = [e.t for e in result.events if e.exit == "strike floor"]
     turns = [e.t for e in result.events if e.exit == "end of posture 1"]

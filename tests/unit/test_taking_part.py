@@ -22,10 +22,10 @@ MASS, SPEED = 2.0, 3.0
 def world_of(lean: float) -> carom.World:
     """A ball on a floor, and a wall without friction that leans over it by an angle [rad]; nothing rebounds."""
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=MASS)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), carom.Poisson(0.0), radius=0.1, name="floor")
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Poisson(0.0), radius=0.1, name="floor")
     over = carom.Plane(point=(1.0, 0.1), normal=(-math.cos(lean), -math.sin(lean)))
-    wall = carom.RigidContact(ball.tip, over, carom.Poisson(0.0), radius=0.1, name="wall")
-    return carom.World(ball, contacts=carom.RigidContacts(floor, wall), gravity=9.81)
+    wall = carom.Contact(ball.tip, over, carom.Poisson(0.0), radius=0.1, name="wall")
+    return carom.World(ball, contacts=[floor, wall], gravity=9.81)
 
 
 def rolling(world: carom.World) -> carom.State:

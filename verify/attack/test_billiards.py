@@ -23,16 +23,16 @@ def make_box(p):
         "ceiling": carom.Plane(point=(0.0, p["high"]), normal=(0.0, -1.0)),
     }
     contacts = [
-        carom.RigidContact(ball.tip, wall, carom.Newton(1.0), radius=RADIUS, name=name) for name, wall in walls.items()
+        carom.Contact(ball.tip, wall, carom.Newton(1.0), radius=RADIUS, name=name) for name, wall in walls.items()
     ]
-    return carom.World(ball, contacts=carom.RigidContacts(*contacts), gravity=0.0)
+    return carom.World(ball, contacts=[*contacts], gravity=0.0)
 
 
 def make_circle(p):
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     rim = carom.Circle((0.0, 0.0), p["rim"], inside=True)
-    contact = carom.RigidContact(ball.tip, rim, carom.Newton(1.0), radius=RADIUS, name="rim")
-    return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=0.0)
+    contact = carom.Contact(ball.tip, rim, carom.Newton(1.0), radius=RADIUS, name="rim")
+    return carom.World(ball, contacts=contact, gravity=0.0)
 
 
 def folded(start, speed, size, t):

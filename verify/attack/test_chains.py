@@ -22,13 +22,13 @@ def make_of(balls, stacked):
         all_of = carom.side_by_side(**bodies)
         sites = [all_of.site(f"b{k}.link1.tip") for k in range(balls)]
         contacts = [
-            carom.RigidContact(sites[k], sites[k + 1], carom.Newton(p["e"]), None, RADIUS, RADIUS, name=f"{k}-{k + 1}")
+            carom.Contact(sites[k], sites[k + 1], carom.Newton(p["e"]), None, RADIUS, RADIUS, name=f"{k}-{k + 1}")
             for k in range(balls - 1)
         ]
         if stacked:
             floor = carom.Plane(height=p["floor"])
-            contacts.append(carom.RigidContact(sites[0], floor, carom.Newton(p["e"]), radius=RADIUS, name="floor"))
-        return carom.World(all_of, contacts=carom.RigidContacts(*contacts), gravity=G if stacked else 0.0)
+            contacts.append(carom.Contact(sites[0], floor, carom.Newton(p["e"]), radius=RADIUS, name="floor"))
+        return carom.World(all_of, contacts=[*contacts], gravity=G if stacked else 0.0)
 
     make.__name__ = make.__qualname__ = f"{'stack' if stacked else 'row'}_of_{balls}"
     return make

@@ -19,7 +19,7 @@ def make_corner(p):
     """A ball before two walls, at any angle; the corner is at the origin."""
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     walls = [
-        carom.RigidContact(
+        carom.Contact(
             ball.tip,
             carom.Plane(point=(0.0, 0.0), normal=(jnp.cos(p[way]), jnp.sin(p[way]))),
             carom.Newton(p["e"]),
@@ -28,13 +28,13 @@ def make_corner(p):
         )
         for way in ("first", "second")
     ]
-    return carom.World(ball, contacts=carom.RigidContacts(*walls), gravity=0.0)
+    return carom.World(ball, contacts=[*walls], gravity=0.0)
 
 
 def make_alone(p):
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), radius=RADIUS, name="a")
-    return carom.World(ball, contacts=carom.RigidContacts(floor), gravity=G)
+    floor = carom.Contact(ball.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), radius=RADIUS, name="a")
+    return carom.World(ball, contacts=floor, gravity=G)
 
 
 def make_two(p):
@@ -43,20 +43,18 @@ def make_two(p):
     both = carom.side_by_side(a=one, b=two)
     floor = carom.Plane(height=p["floor"])
     contacts = [
-        carom.RigidContact(both.site(f"{name}.link1.tip"), floor, carom.Newton(p["e"]), radius=RADIUS, name=name)
+        carom.Contact(both.site(f"{name}.link1.tip"), floor, carom.Newton(p["e"]), radius=RADIUS, name=name)
         for name in ("a", "b")
     ]
-    return carom.World(both, contacts=carom.RigidContacts(*contacts), gravity=G)
+    return carom.World(both, contacts=[*contacts], gravity=G)
 
 
 def make_stopped(p):
     """An arm whose joint reaches its stop when, or a little before or after, its tip reaches the floor."""
     arm = carom.Arm([carom.Rod(length=p["length"], mass=1.0)])
-    floor = carom.RigidContact(arm.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), name="floor")
-    stop = carom.RigidContact(
-        carom.JointLimit(arm, "link1", lower=p["stop"]), restitution=carom.Newton(p["e"]), name="stop"
-    )
-    return carom.World(arm, contacts=carom.RigidContacts(floor, stop), gravity=0.0)
+    floor = carom.Contact(arm.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), name="floor")
+    stop = carom.Contact(carom.JointLimit(arm, "link1", lower=p["stop"]), normal=carom.Newton(p["e"]), name="stop")
+    return carom.World(arm, contacts=[floor, stop], gravity=0.0)
 
 
 def apart(rng, lanes, low=1e-13, high=1e-9):

@@ -18,10 +18,10 @@ GROUP = 50  # lanes that share a horizon
 
 def make_rigid(p):
     ball = carom.Mechanism([carom.Disk(radius=p["radius"], mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(
+    floor = carom.Contact(
         ball.tip, carom.Plane(height=p["floor"]), carom.Newton(p["e"]), radius=p["radius"], name="floor"
     )
-    return carom.World(ball, contacts=carom.RigidContacts(floor), gravity=G)
+    return carom.World(ball, contacts=floor, gravity=G)
 
 
 def make_hertz(p):

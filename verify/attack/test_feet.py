@@ -33,9 +33,9 @@ def make_of(feet, rough):
         friction = carom.Coulomb(p["mu"]) if rough else None
         floor = carom.Plane(height=p["floor"])
         contacts = [
-            carom.RigidContact(mechanism.site(f"foot{k}"), floor, law, friction, name=f"foot{k}") for k in range(feet)
+            carom.Contact(mechanism.site(f"foot{k}"), floor, law, friction, name=f"foot{k}") for k in range(feet)
         ]
-        return carom.World(mechanism, contacts=carom.RigidContacts(*contacts), gravity=G)
+        return carom.World(mechanism, contacts=[*contacts], gravity=G)
 
     make.__name__ = make.__qualname__ = f"bar_on_{feet}_{'rough' if rough else 'smooth'}_feet"
     return make

@@ -14,16 +14,16 @@ def make_thrown(p):
     """A ball below a ceiling."""
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
     ceiling = carom.Plane(point=(0.0, p["line"]), normal=(0.0, -1.0))
-    hit = carom.RigidContact(ball.tip, ceiling, carom.Newton(0.5), radius=RADIUS, name="ceiling")
-    return carom.World(ball, contacts=carom.RigidContacts(hit), gravity=G)
+    hit = carom.Contact(ball.tip, ceiling, carom.Newton(0.5), radius=RADIUS, name="ceiling")
+    return carom.World(ball, contacts=hit, gravity=G)
 
 
 def make_turning(p):
     """The tip of a rod that turns about its end, below a ceiling."""
     arm = carom.Arm([carom.Rod(length=p["length"], mass=1.0)])
     ceiling = carom.Plane(point=(0.0, p["line"]), normal=(0.0, -1.0))
-    hit = carom.RigidContact(arm.tip, ceiling, carom.Newton(0.5), name="ceiling")
-    return carom.World(arm, contacts=carom.RigidContacts(hit), gravity=0.0)
+    hit = carom.Contact(arm.tip, ceiling, carom.Newton(0.5), name="ceiling")
+    return carom.World(arm, contacts=hit, gravity=0.0)
 
 
 def make_touching(p):

@@ -23,8 +23,8 @@ def make_bar(p):
     disk = carom.Mechanism([carom.Disk(radius=p["disk"], mass=0.01)], base=carom.Free())
     both = carom.side_by_side(arm=arm, disk=disk)
     blade = carom.Segment(both.site("arm.root"), both.site("arm.bar.tip"), radius=p["half"])
-    hit = carom.RigidContact(both.site("disk.link1.tip"), blade, carom.Newton(0.5), radius=p["disk"], name="hit")
-    return carom.World(both, contacts=carom.RigidContacts(hit), gravity=0.0)
+    hit = carom.Contact(both.site("disk.link1.tip"), blade, carom.Newton(0.5), radius=p["disk"], name="hit")
+    return carom.World(both, contacts=hit, gravity=0.0)
 
 
 def make_bar_compliant(p):
@@ -41,8 +41,8 @@ def make_post(p):
     """A small ball that flies past a thin post."""
     ball = carom.Mechanism([carom.Disk(radius=p["disk"], mass=0.01)], base=carom.Free())
     post = carom.Circle((0.0 * p["half"], 0.0 * p["half"]), jnp.asarray(p["half"]))
-    hit = carom.RigidContact(ball.tip, post, carom.Newton(0.5), radius=p["disk"], name="hit")
-    return carom.World(ball, contacts=carom.RigidContacts(hit), gravity=G)
+    hit = carom.Contact(ball.tip, post, carom.Newton(0.5), radius=p["disk"], name="hit")
+    return carom.World(ball, contacts=hit, gravity=G)
 
 
 def gap_to_bar(s, t):

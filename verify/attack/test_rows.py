@@ -19,8 +19,8 @@ G = 9.81
 
 def ball_on(floor, restitution=0.5, radius=0.1, mass=1.0):
     ball = carom.Mechanism([carom.Disk(radius=radius, mass=mass)], base=carom.Free())
-    contact = carom.RigidContact(ball.tip, carom.Plane(height=floor), restitution, radius=radius, name="floor")
-    return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
+    contact = carom.Contact(ball.tip, carom.Plane(height=floor), restitution, radius=radius, name="floor")
+    return carom.World(ball, contacts=contact, gravity=G)
 
 
 @pytest.mark.slow
@@ -94,9 +94,9 @@ def test_two_balls_dropped_nearly_together(lower):
         **{n: carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free()) for n in ("a", "b")}
     )
     contacts = [
-        carom.RigidContact(both.site(f"{n}.link1.tip"), carom.Plane(height=0.0), 0.5, radius=0.1, name=n) for n in "ab"
+        carom.Contact(both.site(f"{n}.link1.tip"), carom.Plane(height=0.0), 0.5, radius=0.1, name=n) for n in "ab"
     ]
-    world = carom.World(both, contacts=carom.RigidContacts(*contacts), gravity=G)
+    world = carom.World(both, contacts=[*contacts], gravity=G)
     for height in (0.3, 0.7, 1.0):
         base = [(0.0, 0.1 + height), (1.0, 0.1 + height + lower)]
         run = carom.simulate(
@@ -120,9 +120,9 @@ def test_a_block_on_a_belt_slips_at_the_same_instant(mass):
     # Then: right at 1 kg; late by 2e-8 s at 1 g and by 2e-5 s at 1 mg: a tolerance of 1e-9 N is a lot for a milligram.
     block = carom.Mechanism([carom.Body(mass=mass, inertia=mass)], base=carom.Free())
     belt = carom.Moving(carom.Plane(height=0.0), velocity=(0.5, 0.0))
-    contact = carom.RigidContact(block.tip, belt, 0.0, carom.Coulomb(0.3), name="belt")
+    contact = carom.Contact(block.tip, belt, 0.0, carom.Coulomb(0.3), name="belt")
     spring = carom.Spring(block.tip, to=(-1.0, 0.0), stiffness=100.0 * mass, length=1.0)
-    world = carom.World(block, contacts=carom.RigidContacts(contact), elements=spring, gravity=G)
+    world = carom.World(block, contacts=contact, elements=spring, gravity=G)
     run = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(0.5, 0.0)), until=0.1, progress=False)
     slips = [event.t for event in run.events if event.exit.startswith("slip")]
     assert slips and abs(slips[0] - 0.3 * G / (100.0 * 0.5)) < 1e-9, slips
@@ -134,8 +134,8 @@ def test_what_sticks_does_not_creep(mass):
     # Then: 2.6e-11 m in 5 s at 1 kg, 3.5e-11 m at 1 mg (inertia 1e-8 kg m^2); right at 1 g.
     toe = carom.Mechanism([carom.Body(mass=mass, inertia=1e-2 * mass)], base=carom.Free())
     slope = carom.Plane(point=(0.0, 0.0), slope=0.1)
-    contact = carom.RigidContact(toe.tip, slope, 0.0, carom.Coulomb(0.5), name="toe")
-    world = carom.World(toe, contacts=carom.RigidContacts(contact), gravity=G)
+    contact = carom.Contact(toe.tip, slope, 0.0, carom.Coulomb(0.5), name="toe")
+    world = carom.World(toe, contacts=contact, gravity=G)
     run = carom.simulate(world, world.state(base=(0.0, 0.0)), until=5.0, progress=False, throw=False)
     assert run.finished and np.max(np.abs(run.q[:, :2])) < 1e-12, np.max(np.abs(run.q[:, :2]))
 
@@ -159,11 +159,11 @@ def test_an_impact_at_the_horizon_is_over():
 def test_the_floors_share_of_a_blow_is_listed():
     # Then: only the wall was listed; KeyError: 'floor'.
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), 0.0, radius=0.1, name="floor")
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), 0.0, radius=0.1, name="floor")
     lean = 0.3  # a wall that leans over the floor presses the ball down
     wall = carom.Plane(point=(1.0, 0.0), normal=(-np.cos(lean), -np.sin(lean)))
-    wall = carom.RigidContact(ball.tip, wall, 0.0, radius=0.1, name="wall")
-    world = carom.World(ball, contacts=carom.RigidContacts(floor, wall), gravity=G)
+    wall = carom.Contact(ball.tip, wall, 0.0, radius=0.1, name="wall")
+    world = carom.World(ball, contacts=[floor, wall], gravity=G)
     run = carom.simulate(world, world.state(base=(0.0, 0.1), base_velocity=(2.0, 0.0)), until=1.0, progress=False)
     shares = {impact.contact: impact.normal_impulse for impact in run.impacts if impact.t_start > 0.0}
     assert shares["wall"] == pytest.approx(2.0 * 2.0 / np.cos(lean), rel=1e-6)
@@ -179,8 +179,8 @@ def test_a_hopper_without_a_body_ends():
     leg = carom.Link(carom.Rod(length=0.5, mass=0.2), name="leg", sites={"foot": (0.5, 0.0)})
     hopper = carom.Mechanism([leg], base=carom.Free()).weld("leg", carom.Disk(radius=0.1, mass=2.0), at=(0.0, 0.0))
     law = carom.Poisson(0.3)
-    foot = carom.RigidContact(hopper.site("foot"), carom.Plane(height=0.0), law, carom.Coulomb(0.6), name="foot")
-    world = carom.World(hopper, contacts=carom.RigidContacts(foot), gravity=G)
+    foot = carom.Contact(hopper.site("foot"), carom.Plane(height=0.0), law, carom.Coulomb(0.6), name="foot")
+    world = carom.World(hopper, contacts=foot, gravity=G)
     for lean in (0.05, 0.3, 0.8):
         run = carom.simulate(
             world,
@@ -201,8 +201,8 @@ def test_a_controller_that_diverges_ends_by_name():
     # Then: step limit, after 375 events, at rates of 6,000 rad/s.
     arm = carom.Arm([carom.Rod(length=0.5, mass=1.0), carom.Rod(length=0.5, mass=1.0)], base=(0.0, 0.6))
     control = carom.PostureControl(arm, [[0.3, -0.3]], kp=[-50.0, -50.0], kd=[-20.0, -20.0])
-    floor = carom.RigidContact(arm.tip, carom.Plane(height=0.0), 0.5, name="floor")
-    world = carom.World(arm, contacts=carom.RigidContacts(floor), control=control, gravity=G)
+    floor = carom.Contact(arm.tip, carom.Plane(height=0.0), 0.5, name="floor")
+    world = carom.World(arm, contacts=floor, control=control, gravity=G)
     run = carom.simulate(
         world,
         world.state(angles=[0.2, 0.1]),
@@ -242,8 +242,8 @@ def test_a_ball_goes_on_bouncing_where_gravity_is_weak():
     # Then: rebounds below 1e-6 m/s counted as none, whatever their height: it lay still after 15 of 27 bounces.
     weak, e, height, until = 1e-8, 0.9, 1e-3, 8000.0
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), e, radius=0.1, name="floor")
-    world = carom.World(ball, contacts=carom.RigidContacts(floor), gravity=weak)
+    floor = carom.Contact(ball.tip, carom.Plane(height=0.0), e, radius=0.1, name="floor")
+    world = carom.World(ball, contacts=floor, gravity=weak)
     run = carom.simulate(world, world.state(base=(0.0, 0.1 + height)), until=until, progress=False, throw=False)
     first = np.sqrt(2.0 * height / weak)
     instants = first * (1.0 + 2.0 * e * (1.0 - e ** np.arange(100)) / (1.0 - e))

@@ -10,15 +10,15 @@ G = 9.81
 
 def make(p):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    contact = carom.RigidContact(ball.tip, carom.Plane(height=0.0), carom.Newton(p), radius=0.1, name="floor")
-    return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
+    contact = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Newton(p), radius=0.1, name="floor")
+    return carom.World(ball, contacts=contact, gravity=G)
 
 
 def make_shaken(p):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     table = carom.Moving(carom.Plane(height=0.0), amplitude=(0.0, p), frequency=10.0)
-    contact = carom.RigidContact(ball.tip, table, carom.Newton(0.5), radius=0.1, name="table")
-    return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
+    contact = carom.Contact(ball.tip, table, carom.Newton(0.5), radius=0.1, name="table")
+    return carom.World(ball, contacts=contact, gravity=G)
 
 
 FEW = carom.Settings(max_steps=20_000)

@@ -30,8 +30,8 @@ def table(p):
 
 def make(p):
     ball = carom.Mechanism([carom.Disk(radius=RADIUS, mass=0.1)], base=carom.Free())
-    contact = carom.RigidContact(ball.tip, table(p), carom.Newton(p["e"]), radius=RADIUS, name="table")
-    return carom.World(ball, contacts=carom.RigidContacts(contact), gravity=G)
+    contact = carom.Contact(ball.tip, table(p), carom.Newton(p["e"]), radius=RADIUS, name="table")
+    return carom.World(ball, contacts=contact, gravity=G)
 
 
 def make_hertz(p):

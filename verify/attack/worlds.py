@@ -111,12 +111,12 @@ def _contacts(s, m, p):
         return [carom.Contact(m.site(site), where, law, friction, name=name) for site, where, name in met]
     kinds = {"newton": carom.Newton, "poisson": carom.Poisson, "stronge": carom.Stronge}
     law = carom.Plastic() if s.law == "plastic" else kinds[s.law](p["e"])
-    all_of = [carom.RigidContact(m.site(site), where, law, friction, name=name) for site, where, name in met]
+    all_of = [carom.Contact(m.site(site), where, law, friction, name=name) for site, where, name in met]
     if s.stops:  # both ways alike, so that the mirror image is the same structure
         for field, sign in (("lower", -1.0), ("upper", 1.0)):
             limit = carom.JointLimit(m, "l1", **{field: sign * p["stop"]})
-            all_of.append(carom.RigidContact(limit, restitution=law, name=f"stop {field}"))
-    return carom.RigidContacts(*all_of)
+            all_of.append(carom.Contact(limit, normal=law, name=f"stop {field}"))
+    return [*all_of]
 
 
 def _control(s, m, p):

@@ -60,7 +60,7 @@ def _parts(s: Any) -> list[str]:
         c = s.crawl
         out.append(f"inchworm of {c.links} links, {c.length:g} m and {c.mass:g} kg each, {len(c.steps)} steps")
     for name, c in s.contacts.items():
-        law = c.normal or c.impact
+        law = c.normal
         rubs = f", friction {c.friction.law}" if c.friction else ""
         what = c.site if c.limit is None else f"joint of {c.limit.link}"
         against = "its stop" if c.limit else c.against if isinstance(c.against, str) else f"a {c.against.kind}"

@@ -1,6 +1,7 @@
 """Surfaces, normal laws, friction laws, contacts."""
 
-from .compliant import Contact as Contact
+from .compliant import CompliantContact as CompliantContact
+from .contact import Contact as Contact
 from .friction import AbstractDry as AbstractDry
 from .friction import AbstractFriction as AbstractFriction
 from .friction import Ambrosio as Ambrosio

@@ -24,16 +24,8 @@ from .rows import rows_of
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
 
 
-class Contact(AbstractAutomaton):
-    """A site (with a round tip of `radius` [m], by default a point) against a surface or another body.
-
-    - `against`: a surface, a site of another link with a round tip of `other_radius` [m], a Segment or a Ring; a
-      `JointLimit` stands alone as the first argument
-    - `normal`: a compliant law such as `JacksonGreen`, `friction`: a friction law
-    - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
-
-        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
-    """
+class CompliantContact(AbstractAutomaton):
+    """A pair whose law is a force; `carom.Contact` makes it."""
 
     pair: AbstractPair
     normal: AbstractNormalLaw
@@ -55,7 +47,7 @@ class Contact(AbstractAutomaton):
         self.friction = Frictionless() if friction is None else friction
         self.normal = normal
         for field, value, kind, such in (
-            ("normal", normal, AbstractNormalLaw, "carom.Hertz(...); for RigidContact laws use RigidContacts"),
+            ("normal", normal, AbstractNormalLaw, "carom.Hertz(...)"),
             ("friction", self.friction, AbstractFriction, "carom.Coulomb(mu=0.3)"),
         ):
             if not isinstance(value, kind):

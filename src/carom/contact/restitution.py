@@ -45,7 +45,7 @@ def simulated_restitution(
     from ..hybrid import Settings, World
     from ..mechanism import Disk, Free, Mechanism
     from ..simulate import simulate
-    from .compliant import Contact
+    from .contact import Contact
     from .surfaces import Plane
 
     _check("simulated_restitution", law, speed, mass)

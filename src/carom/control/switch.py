@@ -34,7 +34,7 @@ class AbstractSwitch(eqx.Module):
 class OnStrike(AbstractSwitch):
     """The phase ends when a contact closes: a compliant one by its name or itself, a rigid one itself.
 
-        OnStrike("tip"), OnStrike(carom.RigidContact(...))
+        OnStrike("tip"), OnStrike(carom.Contact(...))
 
     A rigid contact that rebounds is open before and after the blow, so its touch is what counts.
     """

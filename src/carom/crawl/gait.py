@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..contact import ContactEfforts, ContactInverse, Coulomb, Plane, RigidContact, RigidContacts
+from ..contact import ContactEfforts, ContactInverse, Coulomb, Plane, RigidContact
 from ..control.feedforward import FeedForward
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion, ParabolicBlends
 from ..dynamics import momentum, site_position
@@ -89,7 +89,7 @@ class Step(eqx.Module):
         problem = self.plan.problem
         reference = None if kp is None and kd is None else self._joint_angles()
         control = FeedForward(problem.mechanism, self.plan.table(), reference, kp, kd, relative=True, limit=limit)
-        contacts = RigidContacts(*problem.contacts)
+        contacts = list(problem.contacts)
         return World(problem.mechanism, contacts=contacts, control=control, gravity=problem.gravity)
 
     def _joint_angles(self) -> Fitted:

@@ -1,4 +1,4 @@
-"""Contact forces over time, and impulses of rigid contacts."""
+"""CompliantContact forces over time, and impulses of rigid contacts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..contact import Contact, RigidContacts
+from ..contact import CompliantContact, RigidContacts
 from ..result.signals import ContactSignals, contact_signals
 from . import style
 
 
 def lacks(result: Any) -> str | None:
-    if not any(isinstance(a, Contact | RigidContacts) for a in result.world.automata):
+    if not any(isinstance(a, CompliantContact | RigidContacts) for a in result.world.automata):
         return "this world has no contact; add one with carom.World(..., contacts=...)"
     return None
 

@@ -14,6 +14,7 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State, walk
 from .automaton import AbstractAutomaton, Own
+from .member import AbstractMember, AbstractUnplaced, gather
 from .scene import Continuous, Scene, length_of
 
 HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
@@ -23,8 +24,11 @@ class World(eqx.Module):
     """Everything that is simulated together.
 
     - `mechanism`: one mechanism (use `carom.side_by_side` for several)
-    - `contacts`, `control`, `elements` (springs): automata, or lists of them
+    - `contacts`, `control`, `elements` (springs): one of them, or lists
     - `gravity`: g [m/s^2] downwards, or a vector
+    - `settle_speed` [m/s]: a rebound of a rigid contact slower than this becomes maintained contact
+    - `friction_rule` of blows: "path", friction followed through the blow, or "end velocity", Coulomb's law for the
+      velocities after each phase of it (Moreau)
     - `pause_in_impact`: neglect control and weight while a compliant impact lasts, as the arm paper's equation (7) does
     """
 
@@ -38,11 +42,13 @@ class World(eqx.Module):
     def __init__(
         self,
         mechanism: Mechanism,
-        contacts: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
+        contacts: Any = (),
         control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         gravity: Any = STANDARD_GRAVITY,
         pause_in_impact: bool = False,
+        settle_speed: Any = 0.0,
+        friction_rule: str = "path",
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(
@@ -50,7 +56,9 @@ class World(eqx.Module):
                 "put several side by side with carom.side_by_side(a=..., b=...)"
             )
         self.mechanism = mechanism
-        self.automata = (*_listed("contacts", contacts), *_listed("control", control), *_listed("elements", elements))
+        touching = gather(_listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
+        parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
+        self.automata = (*touching, *(automaton for part in parts for automaton in part))
         self.gravity = gravity_vector(gravity)
         self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)
         self.pause_in_impact = pause_in_impact
@@ -111,14 +119,14 @@ class World(eqx.Module):
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
 
 
-def _listed(field: str, given: AbstractAutomaton | Sequence[AbstractAutomaton]) -> tuple[AbstractAutomaton, ...]:
+def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:
     items = tuple(given) if isinstance(given, list | tuple) else (given,)
+    items = tuple(item.placed(mechanism) if isinstance(item, AbstractUnplaced) else item for item in items)
     for item in items:
-        if not isinstance(item, AbstractAutomaton):
-            kind, rule = type(item).__name__, "it must hold contacts or controllers"
-            if kind == "RigidContact":
-                rule = "rigid contacts act together; wrap it: carom.RigidContacts(...)"
-            raise errors.CaromError(f"{field} of World holds a {kind}; {rule}")
+        if not isinstance(item, AbstractAutomaton | AbstractMember):
+            raise errors.CaromError(
+                f"{field} of World holds a {type(item).__name__}; it must hold contacts or controllers"
+            )
     return items
 
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..contact import AbstractPair, Contact, RigidContact, RigidContacts
+from ..contact import AbstractPair, CompliantContact, RigidContact, RigidContacts
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid.automaton import Own
 from ..hybrid.flow import scene_with_motion
@@ -82,7 +82,7 @@ def find(result: Result) -> list[Impact]:
     for event in result.events:
         happened[event.automaton].append(event)
     for i, automaton in enumerate(result.world.automata):
-        if isinstance(automaton, Contact):
+        if isinstance(automaton, CompliantContact):
             spans = _spans(happened[automaton.name])
             for begin in range(0, len(spans), TOGETHER):
                 found += _impacts(result, i, automaton, spans[begin : begin + TOGETHER])
@@ -107,7 +107,7 @@ def _taking_part(result: Result, i: int, automaton: RigidContacts) -> list[list[
 
 @dataclasses.dataclass(frozen=True)
 class _Side:
-    """Contact points and energies on one side of many impacts."""
+    """CompliantContact points and energies on one side of many impacts."""
 
     normal: np.ndarray
     tangential: np.ndarray
@@ -189,7 +189,7 @@ def _spans(events: list[Event]) -> list[_Span]:
     return out
 
 
-def _impacts(result: Result, i: int, contact: Contact, spans: list[_Span]) -> list[Impact]:
+def _impacts(result: Result, i: int, contact: CompliantContact, spans: list[_Span]) -> list[Impact]:
     """Impacts that take time; many at once, so that each chunk of the dense output is full."""
     ends = [(s.touch, s.release) for s in spans]
     before, after = (
@@ -247,7 +247,7 @@ def _peak_with_bends(times: np.ndarray, values: np.ndarray, bends: np.ndarray, a
 def _forces(i: int, world: World, states: Any) -> Any:
     """Indentation and forces of contact i at every one of the states."""
     contact = world.automata[i]
-    assert isinstance(contact, Contact)
+    assert isinstance(contact, CompliantContact)
 
     def one(s: Any) -> Any:
         y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
@@ -265,7 +265,7 @@ def beyond_their_laws(world: World, marks: EventRow) -> list[str]:
     """Contacts whose laws were asked for more than they were made for."""
     out = []
     for i, contact in enumerate(world.automata):
-        sentence = contact.normal.beyond(marks.memory_after[i]) if isinstance(contact, Contact) else None
+        sentence = contact.normal.beyond(marks.memory_after[i]) if isinstance(contact, CompliantContact) else None
         if sentence is not None:
             out.append(f"contact '{contact.name}': {sentence}")
     return out

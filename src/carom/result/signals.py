@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import errors
 from ..capture.hold import HoldPose
-from ..contact import Contact, RigidContacts
+from ..contact import CompliantContact, RigidContacts
 from ..contact.impact.phases import OPEN, WORDS
 from ..control.actuator import AbstractActuator
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
@@ -91,7 +91,7 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
     for field, value in (("count", count), ("impacts", impacts)):
         errors.number("times_of", field, value, least=2.0)
     first, last = float(result.t[0]), float(result.t[-1])
-    touching = {a.name for a in result.world.automata if isinstance(a, Contact | RigidContacts)}
+    touching = {a.name for a in result.world.automata if isinstance(a, CompliantContact | RigidContacts)}
     marks = [e.t for e in result.events if e.automaton in touching]
     others = [e.t for e in result.events if e.automaton not in touching]
     at = np.array([*marks, *(others if len(others) <= count else ())])
@@ -117,7 +117,7 @@ def contact_signals(result: Result, times: Any) -> dict[str, ContactSignals]:
 
 def _contacts_of(automaton: AbstractAutomaton) -> list[tuple[str, str, tuple[str, ...]]]:
     """Name, unit of the indentation and words of the phases of every contact that an automaton holds."""
-    if isinstance(automaton, Contact):
+    if isinstance(automaton, CompliantContact):
         return [(automaton.name, automaton.pair.length_unit, automaton.phases)]
     if not isinstance(automaton, RigidContacts):
         return []
@@ -215,7 +215,7 @@ def _touching(world: World, found: States) -> Any:
     def one(s: States) -> Any:
         scene, out = _scene(world, s), []
         for i, automaton in enumerate(world.automata):
-            if isinstance(automaton, Contact):
+            if isinstance(automaton, CompliantContact):
                 out.append(_compliant(scene, automaton, _own(s, i)))
             elif isinstance(automaton, RigidContacts):
                 out += _rigid(scene, automaton, _own(s, i))
@@ -224,7 +224,7 @@ def _touching(world: World, found: States) -> Any:
     return jax.vmap(one)(found)
 
 
-def _compliant(scene: Scene, contact: Contact, own: Own) -> Any:
+def _compliant(scene: Scene, contact: CompliantContact, own: Own) -> Any:
     k, push, drag, _ = contact.forces(scene, own)
     if contact.row_count:  # what holds it while it sticks
         drag = drag + scene.reactions(contact, own)[0][0]

@@ -18,8 +18,6 @@ from ..contact import (
     Material,
     Moving,
     Plane,
-    RigidContact,
-    RigidContacts,
     Ring,
     Segment,
     Spline,
@@ -74,6 +72,8 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
             elements=springs,
             gravity=scenario.gravity,
             pause_in_impact=scenario.pause_in_impact,
+            settle_speed=scenario.settle_speed,
+            friction_rule=scenario.friction_rule,
         )
 
 
@@ -171,7 +171,7 @@ def body_of(b: Any) -> Any:
 
 
 def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
-    """Compliant contacts in order, then all rigid ones as one automaton."""
+    """Contacts in the order of the file."""
     surfaces = {name: _surface(f"surfaces.{name}", s) for name, s in scenario.surfaces.items()}
     materials = {}
     for name, m in scenario.materials.items():
@@ -181,26 +181,13 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     for name, c in scenario.contacts.items():
         with at(f"contacts.{name}"):
             made.append(_contact(name, c, whole, surfaces, materials))
-    rigid = [c for c in made if isinstance(c, RigidContact)]
-    out: list[Any] = [c for c in made if not isinstance(c, RigidContact)]
-    if rigid:
-        with at("contacts"):
-            slow, rule = scenario.settle_speed, scenario.friction_rule
-            out.append(RigidContacts(*rigid, settle_speed=slow, name=RIGID, friction_rule=rule))
-    return out
+    return made
 
 
 def _contact(name: str, c: parts.Contact, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]) -> Any:
-    if (c.normal is None) == (c.impact is None):
-        raise CaromError(
-            "it needs either a normal law (compliant) or an impact law (rigid), not both; such as "
-            'impact = { law = "newton", restitution = 0.5 }'
-        )
     friction = None if c.friction is None else law_of(c.friction, materials, "friction")
-    touch = _pair(c, whole, surfaces)
-    if c.normal is not None:
-        return Contact(normal=law_of(c.normal, materials, "normal"), friction=friction, name=name, **touch)
-    return RigidContact(restitution=law_of(c.impact, materials, "impact"), friction=friction, name=name, **touch)
+    kind = next(k for k in ("normal", "impact") if c.normal.law in {entry.card.name for entry in catalogue.kinds()[k]})
+    return Contact(normal=law_of(c.normal, materials, kind), friction=friction, name=name, **_pair(c, whole, surfaces))
 
 
 def _pair(c: parts.Contact, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
@@ -260,9 +247,7 @@ def _spring(name: str, s: parts.Spring, whole: Mechanism) -> Spring:
 
 def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Any = None) -> list[Any]:
     """Controllers; `q` is the pose that a hold-pose controller without one of its own keeps."""
-    # Compliant contacts are known by their names, rigid ones are members of one automaton.
-    struck: dict[str, Any] = {c.name: c.name for c in contacts if isinstance(c, Contact)}
-    struck |= {c.name: c for all_ in contacts if isinstance(all_, RigidContacts) for c in all_.contacts}
+    struck = {c.name: c for c in contacts}
     out = []
     for name, c in scenario.control.items():
         with at(f"control.{name}"):

@@ -47,8 +47,8 @@ def _model(kind: str, entry: Entry) -> type[Part]:
     return create_model(name, __base__=Part, __doc__=entry.card.choose, **fields)
 
 
-def _choice(kind: str, entries: Iterable[Entry]) -> Any:
-    models = tuple(_model(kind, entry) for entry in entries)
+def _choice(*kinds: tuple[str, Iterable[Entry]]) -> Any:
+    models = tuple(_model(kind, entry) for kind, entries in kinds for entry in entries)
     return Annotated[Union[models], Field(discriminator="law")]  # noqa: UP007 (a union of many at run time)
 
 
@@ -57,11 +57,9 @@ if TYPE_CHECKING:
 
     NormalLaw: TypeAlias = Any
     FrictionLaw: TypeAlias = Any
-    ImpactLaw: TypeAlias = Any
 else:
-    NormalLaw = _choice("normal", catalogue.NORMAL_LAWS)
-    FrictionLaw = _choice("friction", catalogue.FRICTION_LAWS)
-    ImpactLaw = _choice("impact", catalogue.IMPACT_LAWS)
+    NormalLaw = _choice(("normal", catalogue.NORMAL_LAWS), ("impact", catalogue.IMPACT_LAWS))
+    FrictionLaw = _choice(("friction", catalogue.FRICTION_LAWS))
 
 
 @functools.cache

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..mechanism import State
 
 SOLVERS = Literal["tsit5", "dopri8", "rodas5p"]
-FORMAT = 1
+FORMAT = 2
 
 
 class Start(Part):
@@ -111,7 +111,7 @@ class Scenario(Part):
     carom.Scenario.of(world, world.state(angles=[0.3]), until=1.0).save("mine.toml")
     """
 
-    format: Literal[1] = says("version of this format", FORMAT)
+    format: Literal[2] = says("version of this format", FORMAT)
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,79}$")] = says("short name: a-z, 0-9 and -")
     title: Text = says("one line", "")
     about: Text = says("what happens, and why it is of interest", "")

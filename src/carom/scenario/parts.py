@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .fields import Number, Numbers, Part, Point, Table, Word, says
-from .laws import FrictionLaw, ImpactLaw, NormalLaw
+from .laws import FrictionLaw, NormalLaw
 
 MOST_MODES = 16  # a chain of beams with more takes minutes to compile
 MOST_LINKS = 256
@@ -218,14 +218,13 @@ Other = Annotated[OtherSite | Bar | Ring, Field(discriminator="kind")]
 
 
 class Contact(Part):
-    """Two things that can touch: compliant with a `normal` law, rigid with an `impact` law."""
+    """Two things that can touch: with a compliant law of the normal direction, or rigid with an impulsive one."""
 
     site: Word | None = says("name of the site that touches", None)
     against: Word | Other | None = says("name of a surface, or a site, segment or ring of another link", None)
     limit: Stop | None = says("a joint's stop, instead of site and against", None)
     radius: Number = says("of the round tip at the site [m] >= 0", 0.0)
-    normal: NormalLaw | None = says("compliant law of the normal force", None)
-    impact: ImpactLaw | None = says("impulsive law, instead of a normal law", None)
+    normal: NormalLaw = says("law of the normal direction: compliant (hertz, ...) or impulsive (newton, ...)")
     friction: FrictionLaw | None = says("friction law; none if left out", None)
 
 

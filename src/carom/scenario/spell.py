@@ -12,7 +12,7 @@ from .. import control, mechanism
 from ..capture import HoldPose
 from ..capture.blow import BASES
 from ..capture.hold import actuated_by
-from ..contact import Circle, Contact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
+from ..contact import Circle, CompliantContact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
 from ..contact.friction import Frictionless
 from ..contact.impact.impulses import PATH
 from ..contact.pairs.disk_on_disk import DiskOnDisk
@@ -196,7 +196,7 @@ WHOLE = ("modes", "foreshortening")
 
 def _add(data: dict[str, Any], automaton: Any, world: World, notes: _Notes) -> None:
     """One automaton of the world, into the table where it belongs."""
-    if isinstance(automaton, Contact):
+    if isinstance(automaton, CompliantContact):
         table = _pair(automaton.pair, world, notes) | {"normal": _law(automaton.normal, notes)}
         data.setdefault("contacts", {})[automaton.name] = table | _friction(automaton.friction, notes)
     elif isinstance(automaton, RigidContacts):
@@ -214,7 +214,7 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: _Notes) -> N
 
 
 def _rigid(c: RigidContact, world: World, notes: _Notes) -> dict[str, Any]:
-    return _pair(c.pair, world, notes) | {"impact": _law(c.law, notes)} | _friction(c.friction, notes)
+    return _pair(c.pair, world, notes) | {"normal": _law(c.law, notes)} | _friction(c.friction, notes)
 
 
 def _friction(law: Any, notes: _Notes) -> dict[str, Any]:

@@ -217,7 +217,14 @@ def _tag_sentence(mistake: ErrorDetails, name: str) -> str:
     return f"{name}.{key} is {shown(tag)}; known: {', '.join(known)}; {hint}"
 
 
+# Words of earlier formats, by the table that they stood in, and what is said today.
+RENAMED = {("contacts", "impact"): "normal"}
+
+
 def _unknown(path: Path, data: Any) -> str:
+    today = RENAMED.get((str(path[0]), str(path[-1])))
+    if today is not None:
+        return f"{dotted(path)} was the word of format 1; today it is {dotted((*path[:-1], today))}"
     key, known = str(path[-1]), _known_keys(path[:-1], data)
     near = get_close_matches(key, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known) or 'nothing'}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid.automaton import AbstractAutomaton
+from ...hybrid.member import AbstractMember
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of
 from .law import AbstractImpactLaw
@@ -15,13 +18,10 @@ from .newton import Newton
 from .plastic import Plastic
 
 
-class RigidContact(eqx.Module):
-    """A rigid contact of a site with a surface or another body.
+class RigidContact(AbstractMember):
+    """A pair whose law is an impulse; `carom.Contact` makes it, and the world gathers all of them.
 
-    - `restitution`: a law, `Plastic()`, `Newton(e)`, `Poisson(e)` or `Stronge(e)`, or a number e, which stands for
-      `Newton(e)`. 0 is a plastic blow, after which the contact stays closed; 1 is perfectly elastic
-    - `friction`: `Coulomb(mu)` or another law that sticks exactly; none by default
-    - `radius`, `other_radius` [m]: of the round tips
+    `normal` is the law, or a number e, which stands for `Newton(e)`.
     """
 
     pair: AbstractPair
@@ -33,16 +33,21 @@ class RigidContact(eqx.Module):
         self,
         site: Any,
         against: Any = None,
-        restitution: Any = None,
+        normal: Any = None,
         friction: Any = None,
         radius: Any = 0.0,
         other_radius: Any = 0.0,
         name: str | None = None,
     ) -> None:
-        self.pair = pair_of("RigidContact", site, against, radius, other_radius)
+        self.pair = pair_of("Contact", site, against, radius, other_radius)
         self.name = name or self.pair.name
-        self.law = _law_of(self.name, restitution)
+        self.law = _law_of(self.name, normal)
         self.friction = _friction_of(self.name, friction, self.pair)
+
+    def gathered(self, members: Sequence[Any], settle_speed: Any, friction_rule: str) -> AbstractAutomaton:
+        from .rigid import RigidContacts  # which is made of these
+
+        return RigidContacts(*members, settle_speed=settle_speed, friction_rule=friction_rule)
 
 
 Contacts = tuple[RigidContact, ...]
@@ -53,8 +58,8 @@ def _law_of(name: str, law: Any) -> AbstractImpactLaw:
         return law
     if law is None or isinstance(law, str | eqx.Module):
         raise errors.CaromError(
-            f"restitution of contact '{name}' is {law!r}; it must be a number, or an impulsive law such as "
-            "carom.Stronge(0.5); compliant laws go with carom.Contact"
+            f"normal of contact '{name}' is {law!r}; it must be a compliant law such as carom.Hertz(...), or an "
+            "impulsive one such as carom.Newton(0.5)"
         )
     return Newton(jnp.asarray(law, dtype=float) if errors.known(law) is None else law)
 
@@ -65,7 +70,7 @@ def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | 
     if not isinstance(friction, AbstractDry):
         raise errors.CaromError(
             f"friction of rigid contact '{name}' is {type(friction).__name__}; a rigid contact needs a law that sticks "
-            "exactly: carom.Coulomb, Stribeck or Karnopp; smooth and bristle laws go with carom.Contact"
+            "exactly: carom.Coulomb, Stribeck or Karnopp; smooth and bristle laws go with compliant ones"
         )
     if pair.length_unit == "rad":
         raise errors.CaromError(

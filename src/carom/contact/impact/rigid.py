@@ -47,8 +47,7 @@ class RigidContacts(AbstractAutomaton):
     - `friction_rule`: "path", friction followed through the blow, or "end velocity", Coulomb's law for the velocities
       after each phase of it (Moreau)
 
-        floor = carom.RigidContact(ball.tip, carom.Plane(height=0.0), carom.Stronge(0.8), carom.Coulomb(0.3))
-        carom.RigidContacts(floor)
+    The world makes it from its contacts with an impulsive law.
     """
 
     contacts: tuple[RigidContact, ...]
@@ -64,10 +63,12 @@ class RigidContacts(AbstractAutomaton):
         friction_rule: str = PATH,
     ) -> None:
         if not contacts:
-            raise errors.CaromError("RigidContacts got no contact; give at least one carom.RigidContact(...)")
+            raise errors.CaromError("RigidContacts got no contact; give at least one with an impulsive law")
         for c in contacts:
             if not isinstance(c, RigidContact):
-                raise errors.CaromError(f"RigidContacts holds a {type(c).__name__}; it must hold RigidContact values")
+                raise errors.CaromError(
+                    f"RigidContacts holds a {type(c).__name__}; it must hold contacts with an impulsive law"
+                )
         errors.number(name, "settle_speed", settle_speed, least=0.0)
         self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
         refuse_mixed(self.contacts)

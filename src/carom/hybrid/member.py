@@ -1,0 +1,40 @@
+"""What a world is made of, besides automata: things that act only together, and things that wait for a mechanism."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+
+from ..mechanism import Mechanism
+from .automaton import AbstractAutomaton
+
+
+class AbstractMember(eqx.Module):
+    """Acts only together with the others of its kind, such as a rigid contact: the world gathers them."""
+
+    name: eqx.AbstractVar[str]
+
+    @abc.abstractmethod
+    def gathered(self, members: Sequence[Any], settle_speed: Any, friction_rule: str) -> AbstractAutomaton:
+        """One automaton of all members of this kind, this one the first."""
+
+
+class AbstractUnplaced(abc.ABC):
+    """Names its sites, and becomes what it is when the mechanism is known."""
+
+    @abc.abstractmethod
+    def placed(self, mechanism: Mechanism) -> AbstractAutomaton | AbstractMember:
+        """The same, with the sites of this mechanism."""
+
+
+def gather(items: Sequence[Any], settle_speed: Any, friction_rule: str) -> tuple[Any, ...]:
+    """Members of one kind as one automaton, behind all others."""
+    kinds: dict[type, list[Any]] = {}
+    for item in items:
+        if isinstance(item, AbstractMember):
+            kinds.setdefault(type(item), []).append(item)
+    alone = [item for item in items if not isinstance(item, AbstractMember)]
+    return (*alone, *(found[0].gathered(found, settle_speed, friction_rule) for found in kinds.values()))

@@ -247,8 +247,9 @@ class CompliantContact(AbstractAutomaton):
         value = jnp.where(is_open, k.indentation - surface, NEVER)
         sweep = 0.0 if scene.fastest is None else jnp.where(is_open, self.pair.pace(scene, scene.fastest), 0.0)
         swing, beat = self.pair.swing(scene)
-        swing = jnp.where(is_open, swing, 0.0)
-        return (Watch(value, sweep, swing, beat, self.pair.bend), *(None,) * (len(self.exits) - 1))
+        swing, sure = jnp.where(is_open, swing, 0.0), self.pair.sure(scene, k)
+        sure = None if sure is None else jnp.where(is_open, sure - surface, NEVER)
+        return (Watch(value, sweep, swing, beat, self.pair.bend, sure=sure), *(None,) * (len(self.exits) - 1))
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Slip to either side, when the limit is used up; stop."""

@@ -78,6 +78,8 @@ class Watch(NamedTuple):
     - `sweep`: bound of its rate [unit/s], if every coordinate moves as fast as it does anywhere in the step
     - `swing`, `beat`: it may also swing by at most this much, at this angular frequency [rad/s] at most
     - `bend`: over which way, in its own unit, it can turn round
+    - `sure`: no point of what it waits for is nearer than this says, where `value` may be the distance to another one
+      (both negative); None where `value` is that
     - `room`: of an open contact: how far rounding may put it inside; None for other exits
     - `depth`: of a rigid contact, open or closed: how far it is inside now
     """
@@ -89,3 +91,4 @@ class Watch(NamedTuple):
     bend: Any = jnp.inf
     room: Any = None
     depth: Any = None
+    sure: Any = None

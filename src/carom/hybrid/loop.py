@@ -56,7 +56,8 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         quiet = jax.lax.stop_gradient((c, t, y, rate, c.guard, asked._replace(edge=())))
         still, now, end, slope, start, heard = quiet
         heard = heard._replace(edge=asked.edge)
-        look = watched(world, now, end, c.phases, c.memory, fastest(still.y, end, still.rate.v, slope.v, span))
+        speeds = fastest(still.y, end, still.rate.v, slope.v, span)
+        look = watched(world, now, end, c.phases, c.memory, speeds, span)
         depth = jax.lax.stop_gradient(depths(look))
         hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
     norm = jax.lax.stop_gradient(norm)

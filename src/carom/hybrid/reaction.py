@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-EPSILON = 1e-8  # of each diagonal entry
+EPSILON = 1e-8  # of the diagonal entries
+UNLIKE = 100.0  # times a diagonal entry: a mean beyond this is not its own
 
 
 class Row(NamedTuple):
@@ -87,9 +88,11 @@ def least(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
         return []
     if n == 1:
         return [right[0] / matrix[0][0]]
-    # The same addition to every diagonal entry, so that dependent rows share alike.
-    bump = EPSILON * sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
-    solve = _eliminate([[matrix[i][j] + (bump if i == j else 0.0) for j in range(n)] for i in range(n)])
+    # The same addition to every diagonal entry, so that dependent rows share alike; but not one that a small entry, of
+    # a body that is far heavier than the others, would drown in.
+    mean = sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
+    bump = [EPSILON * jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
+    solve = _eliminate([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
     x = solve(right)
     for _ in range(3):
         rest = [right[i] - dot(matrix[i], x) for i in range(n)]

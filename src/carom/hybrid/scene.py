@@ -70,6 +70,7 @@ class Scene:
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
         self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
+        self.span: Any = 0.0  # length of that step [s]
         self._length: Any = None
         self._frames: list[Frame] | None = None
         self._bent: Any = None  # of elastic mechanisms: all links at this instant

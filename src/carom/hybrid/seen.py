@@ -44,10 +44,12 @@ def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span:
     return out
 
 
-def watched(world: World, t: Any, y: Continuous, phases: Any, memory: Any, speeds: Any = None) -> list[Watch | None]:
+def watched(
+    world: World, t: Any, y: Continuous, phases: Any, memory: Any, speeds: Any = None, span: Any = 0.0
+) -> list[Watch | None]:
     """Every exit that time and coordinates alone decide."""
     scene = scene_of(world, t, y, phases)
-    scene.fastest = speeds
+    scene.fastest, scene.span = speeds, span
     out: list[Watch | None] = []
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
         out += list(automaton.watch(scene, own))
@@ -86,6 +88,8 @@ def unseen(
 
 def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
     """Too far at both ends for what can be swept in between."""
+    if w.sure is not None:  # at the end alone, which is not farther from anything in between than all that is swept
+        return w.sure + w.sweep * span + w.swing < 0.0
     return first + last + w.sweep * span + 2.0 * w.swing < 0.0
 
 
@@ -124,18 +128,23 @@ def _inside(
     """The first length at which something may have been met, and the one to which a step that is too long is cut."""
     seen = [i for i, w in enumerate(look) if w is not None]
 
-    def at(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    unsure = [i for i in seen if look[i].sure is not None]  # type: ignore[union-attr]
+
+    def at(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
 
-        def values(t: Any, q: Any) -> tuple[Any, ...]:
+        def values(t: Any, q: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             state = y._replace(q=q, v=v)
             found = watched(world, t, state, c.phases, c.memory)
-            return tuple(jnp.asarray(found[i].value, dtype=float) for i in seen)  # type: ignore[union-attr]
+            nearest = tuple(jnp.asarray(found[i].sure, dtype=float) for i in unsure)  # type: ignore[union-attr]
+            return tuple(jnp.asarray(found[i].value, dtype=float) for i in seen), nearest  # type: ignore[union-attr]
 
         now = c.t + x * (t - c.t)
-        return jax.jvp(values, (now, q), (jnp.ones_like(now), v))
+        value, slope, nearest = jax.jvp(values, (now, q), (jnp.ones_like(now), v), has_aux=True)
+        return value, slope, nearest
 
     looks = jax.vmap(at)(jnp.asarray(NODES))
+    firsts = at(jnp.asarray(0.0))[2] if unsure else ()
     where: Any = jnp.full_like(span, jnp.inf)
     cut = where
     for j, i in enumerate(seen):
@@ -147,10 +156,14 @@ def _inside(
         swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
         inner = _at_once(end, i, looks[0][j], looks[1][j])
         level = _doubted(end, i, start.value[i])
-        found = _first_doubt(value, slope, PART * w.sweep * span + 2.0 * swung, level, inner)
+        sure = value
+        if w.sure is not None:
+            k = unsure.index(i)
+            sure = _joined(firsts[k], looks[2][k], w.sure)
+        found = _first_doubt(value, slope, sure, PART * w.sweep * span + 2.0 * swung, level, inner)
         # What turns round or swings between two of the instants is first cut to what they can tell.
         coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
-        safe = _safe(value, w, span)
+        safe = _safe(sure, w, span)
         coarse = coarse & (safe < ENOUGH)
         found = jnp.where(coarse, safe, found)
         where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
@@ -190,16 +203,16 @@ def _safe(value: Any, w: Watch, span: Any) -> Any:
     return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
 
 
-def _first_doubt(value: Any, slope: Any, sweep: Any, level: Any, met: Any) -> Any:
+def _first_doubt(value: Any, slope: Any, sure: Any, sweep: Any, level: Any, met: Any) -> Any:
     """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step.
 
-    `met` says at which inner instants it is.
+    `met` says at which inner instants it is, `sure` how far it is at least at all instants.
     """
     inner = jnp.asarray(NODES)
     whole = _hermite(value[0], slope[0], value[-1], slope[-1], inner)
     error = SAFETY * jnp.max(jnp.abs(value[1:-1] - whole))
     x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, level)
-    x = jnp.where(value[:-1] + value[1:] + sweep < 0.0, 1.0, x)
+    x = jnp.where(sure[:-1] + sure[1:] + sweep < 0.0, 1.0, x)
     begin = jnp.asarray((0.0, *NODES))
     doubts = jnp.where(x < 1.0, begin + PART * x, 1.0)
     return jnp.minimum(jnp.min(doubts), jnp.min(jnp.where(met, inner, 1.0)))

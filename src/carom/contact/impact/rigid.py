@@ -231,7 +231,9 @@ class RigidContacts(AbstractAutomaton):
             sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
             swing, beat = pair.swing(scene)
             swing, room = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
-            out.append(Watch(value, sweep, swing, beat, pair.bend, room, touch.indentation))
+            sure = pair.sure(scene, touch)
+            sure = None if sure is None else jnp.where(is_open, sure, NEVER)
+            out.append(Watch(value, sweep, swing, beat, pair.bend, room, touch.indentation, sure))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:

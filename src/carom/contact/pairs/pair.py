@@ -83,6 +83,10 @@ class AbstractPair(eqx.Module):
         """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not."""
         return jnp.inf
 
+    def sure(self, scene: Scene, k: Touching) -> Any:
+        """The indentation is not larger than this; None where it is exact however far apart the two are."""
+        return None
+
     def swing(self, scene: Scene) -> tuple[Any, Any]:
         """How far [m] the second body swings by itself, and at which angular frequency [rad/s] at most."""
         return 0.0, 0.0

@@ -62,16 +62,22 @@ class SiteOnSurface(AbstractPair):
         if not self.moves:
             return own
         x, y, _, _ = scene.site(self.site)
-        bound, (ux, uy) = self.surface.bound(), self.surface.drift(x, y, scene.t)
-        # What turns is as fast as it is now; what is not known counts as a swing.
-        return own + _finite(bound.steady) + jnp.where(bound.turning > 0.0, jnp.abs(ux) + jnp.abs(uy), 0.0)
+        return own + self.surface.carries(x, y, scene.t, own, scene.span)
 
     def swing(self, scene: Scene) -> tuple[Any, Any]:
         if not self.moves:
             return 0.0, 0.0
         bound = self.surface.bound()
         known = jnp.isfinite(bound.steady) & jnp.isfinite(bound.turning)
-        return jnp.where(known, bound.swing, jnp.inf), bound.rate
+        # What turns comes round: the gap swings with it. A function's turning is known at the instant alone.
+        turning = jnp.where(jnp.isfinite(bound.turning), bound.turning, 2.0 * self.surface.spin(scene.t))
+        return jnp.where(known, bound.swing, jnp.inf), bound.rate + turning
+
+    def sure(self, scene: Scene, k: Touching) -> Any:
+        if self.surface.exact:
+            return None
+        x, y, _, _ = scene.site(self.site)
+        return self.radius - self.surface.clearance(x, y, scene.t, self.radius - k.indentation)
 
     @property
     def bend(self) -> Any:
@@ -84,7 +90,3 @@ class SiteOnSurface(AbstractPair):
                 f"surface of contact '{self.name}' is a {type(self.surface).__name__} that moves, and does not say how "
                 "fast: give it a method `bound` that returns a carom.contact.surfaces.Bound, with its highest frequency"
             )
-
-
-def _finite(x: Any) -> Any:
-    return jnp.where(jnp.isfinite(x), x, 0.0)

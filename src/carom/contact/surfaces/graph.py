@@ -34,6 +34,7 @@ class Graph(AbstractCurve):
     parameters: tuple[Any, ...]
     probe: Any
     bend: Any
+    steep: Any  # its steepest slope, where bend was not given
     below: bool = eqx.field(static=True)
 
     def __init__(
@@ -44,10 +45,12 @@ class Graph(AbstractCurve):
         self.height, self.below = height, below
         self.parameters = numbers("Graph", parameters)
         at = self.probe = jnp.asarray(probe, dtype=float)
-        self.bend = given_bend("Graph", bend)
+        self.bend, self.steep = given_bend("Graph", bend), None
         where = "probe" if errors.known(probe) is None else f"x = {float(probe):g}"
         probed("Graph", "height", height, (at, *self.parameters), 1, where)
         refuse_unless_finite("Graph", "height", self._shape(at), where)
+        if self.bend is None:  # looked at once, not in every step
+            self.bend, self.steep = jax.lax.stop_gradient(self._estimated())
 
     def _shape(self, s: Any) -> tuple[Any, Any, Any]:
         """Height, slope and second derivative."""
@@ -82,11 +85,25 @@ class Graph(AbstractCurve):
         size = (-1.0 if self.below else 1.0) * jnp.sqrt(1.0 + f1 * f1)
         return s, f0, -f1 / size, 1.0 / size
 
+    @property
+    def exact(self) -> bool:
+        return False  # the foot is one nearby: a hill beside it may be nearer
+
+    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+        """A foot nearer than the sharpest bend is the nearest; and nothing is nearer than the steepest slope allows."""
+        near = jnp.minimum(gap, self.bend)
+        if self.steep is None:
+            return near
+        above = jnp.abs(y - self._shape(x)[0]) / jnp.sqrt(1.0 + self.steep * self.steep)
+        return jnp.where(gap > 0.0, jnp.maximum(near, above), gap)
+
     def bound(self) -> Bound:
-        if self.bend is not None:
-            return still(self.bend)
-        # Close to the probe and far from it, in steps that no regular terrain shares.
+        return still(self.bend)
+
+    def _estimated(self) -> tuple[Any, Any]:
+        """Sharpest bend and steepest slope, close to the probe and far from it, in steps that no terrain shares."""
         far = np.concatenate([np.geomspace(1e-4, SEEN, 200), np.linspace(0.0, SEEN, 800)])
         _, slope, second = jax.vmap(self._shape)(self.probe + jnp.asarray(np.concatenate([-far, far])))
         one = jnp.ones_like(slope)
-        return still(bend_of((one, slope), (0.0 * one, second)))
+        steep = jnp.max(jnp.where(jnp.isfinite(slope), jnp.abs(slope), 0.0))
+        return bend_of((one, slope), (0.0 * one, second)), steep

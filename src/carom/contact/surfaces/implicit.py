@@ -47,6 +47,8 @@ class Implicit(AbstractCurve):
         value = probed("Implicit", "function", function, (x, y, *self.parameters), 1, where)
         refuse_unless_finite("Implicit", "function", (value,), where)
         self._refuse_degenerate(x, y, where)
+        if self.bend is None:  # looked at once, not in every step
+            self.bend = jax.lax.stop_gradient(self._estimated())
 
     def _refuse_degenerate(self, x: Any, y: Any, where: str) -> None:
         """Walk from the probe to the curve; refuse if there is none, or none with a slope across it."""
@@ -117,9 +119,19 @@ class Implicit(AbstractCurve):
             jnp.where(wrong, uy, ny),
         )
 
+    @property
+    def exact(self) -> bool:
+        return False
+
+    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+        """A foot nearer than the sharpest bend is the nearest."""
+        return jnp.minimum(gap, self.bend)
+
     def bound(self) -> Bound:
-        if self.bend is not None:
-            return still(self.bend)
+        return still(self.bend)
+
+    def _estimated(self) -> Any:
+        """Sharpest bend near the probe and far from it."""
         reach, turn = np.meshgrid(np.geomspace(0.01, 10.0, 12), np.arange(16) * 2.4)
         x, y = (self.probe[0] + (reach * np.cos(turn)).ravel(), self.probe[1] + (reach * np.sin(turn)).ravel())
         jet = jax.vmap(lambda x, y: self._jet(*self._walked(x, y, 40)))(x, y)
@@ -128,7 +140,7 @@ class Implicit(AbstractCurve):
         tx, ty = jet.y / jet.size, -jet.x / jet.size
         turning = (jet.xx * tx * tx + 2.0 * jet.xy * tx * ty + jet.yy * ty * ty) / jet.size
         turning = jnp.where(on, turning, 0.0)
-        return still(bend_of((tx, ty), (jet.x / jet.size * turning, jet.y / jet.size * turning)))
+        return bend_of((tx, ty), (jet.x / jet.size * turning, jet.y / jet.size * turning))
 
 
 class _Jet(NamedTuple):

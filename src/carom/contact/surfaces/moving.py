@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import errors
 from .curve import numbers, probed, refuse_function
-from .surface import AbstractSurface, Bound
+from .surface import AbstractSurface, Bound, finite
 
 
 class Moving(AbstractSurface):
@@ -120,11 +120,36 @@ class Moving(AbstractSurface):
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.place(px, py, t)
 
+    @property
+    def exact(self) -> bool:
+        return self.surface.exact
+
+    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+        px, py, _, _ = self._inside(x, y, t)
+        return self.surface.clearance(px, py, t, gap)
+
+    def carries(self, x: Any, y: Any, t: Any, pace: Any, span: Any) -> Any:
+        own, (dx, dy, _) = self._bound(), self._motion(t)[0]
+        steady, turning = finite(own.steady), finite(own.turning)
+        # As seen from the centre, which moves along; then in the frame that turns.
+        away = jnp.hypot(x - self.about[0] - dx, y - self.about[1] - dy) + finite(own.swing)
+        mine = steady + turning * (away + (pace + steady) * span)
+        if not self.surface.moves:
+            return mine
+        px, py, _, _ = self._inside(x, y, t)
+        return mine + self.surface.carries(px, py, t, pace + mine, span)
+
+    def spin(self, t: Any) -> Any:
+        return jnp.abs(self._motion(t)[1][2]) + self.surface.spin(t)
+
     def bound(self) -> Bound:
         """Of this motion and of what it carries: frequencies add, as in a product of two sines."""
-        inner, own = self.surface.bound(), self._ready_bound() if is_ready(self) else self._own_bound()
+        inner, own = self.surface.bound(), self._bound()
         added = [a + b for a, b in zip(inner[:-1], own[:-1], strict=True)]
         return Bound(*jax.lax.stop_gradient(tuple(jnp.asarray(x, dtype=float) for x in (*added, inner.bend))))
+
+    def _bound(self) -> Bound:
+        return self._ready_bound() if is_ready(self) else self._own_bound()
 
     def _ready_bound(self) -> Bound:
         vx, vy, turning, ax, ay, frequency, _ = self.parameters

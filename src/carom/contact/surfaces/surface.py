@@ -77,6 +77,28 @@ class AbstractSurface(eqx.Module):
         unknown = (jnp.inf,) * 5
         return Bound(*unknown) if self.moves else Bound()
 
+    @property
+    def exact(self) -> bool:
+        """Is the gap the distance to the nearest point, however far away?"""
+        return True
+
+    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+        """No point of the surface is nearer than this [m]; `gap` is what `locate` found there."""
+        return gap
+
+    def carries(self, x: Any, y: Any, t: Any, pace: Any, span: Any) -> Any:
+        """Bound of the speed [m/s] of its material near a point that moves at up to `pace` for so long.
+
+        What swings, and what is not known, counts apart.
+        """
+        bound, (ux, uy) = self.bound(), self.drift(x, y, t)
+        turning = jnp.where(bound.turning > 0.0, jnp.abs(ux) + jnp.abs(uy) + finite(bound.turning) * pace * span, 0.0)
+        return finite(bound.steady) + turning
+
+    def spin(self, t: Any) -> Any:
+        """How fast it turns at that instant [rad/s], both ways counted alike."""
+        return finite(self.bound().turning)
+
     def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         """The point in the frame of the surface's material; the world's frame for a surface at rest."""
         return x, y
@@ -93,6 +115,11 @@ def given_bend(owner: str, bend: Any) -> Any:
 def still(bend: Any) -> Bound:
     """Of a surface at rest; steps are chosen by it, and steps are constants for derivatives."""
     return Bound(bend=jax.lax.stop_gradient(jnp.asarray(bend, dtype=float)))
+
+
+def finite(x: Any) -> Any:
+    """A bound, or zero where there is none."""
+    return jnp.where(jnp.isfinite(x), x, 0.0)
 
 
 def direction(dx: Any, dy: Any) -> tuple[Any, tuple[Any, Any]]:

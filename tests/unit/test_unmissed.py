@@ -1,0 +1,70 @@
+"""What an attack on the events found: each was passed in silence, or refused, once."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+
+BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+
+
+def first_time(gap, until, count=400_001):
+    """The first instant at which a gap is gone, by brute force; None if there is none."""
+    t = np.linspace(0.0, until, count)
+    inside = gap(t) < 0.0
+    return t[np.argmax(inside)] if np.any(inside) else None
+
+
+def test_a_post_that_comes_round_is_met():
+    """What turns uniformly swings as well: a whole flight was one step, and the post came round in it."""
+
+    def met(rate):
+        rotor = carom.Moving(carom.Circle((1.0, 0.0), 0.2), turning=rate)  # about the origin
+        post = carom.Contact(BALL.tip, rotor, carom.Newton(0.5), radius=0.1, name="post")
+        world = carom.World(BALL, contacts=post, gravity=0.0)
+        run = carom.simulate(world, world.state(base=(4.0, 0.0), base_velocity=(-1.0, 0.0)), until=4.0)
+        return [e.t for e in run.events]
+
+    for rate in (4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 20.0, 30.0):
+        expected = first_time(lambda t: np.hypot(4 - t - np.cos(rate * t), np.sin(rate * t)) - 0.3, 4.0)  # noqa: B023
+        found = met(rate)
+        assert len(found) == (expected is not None)
+        if expected is not None:
+            assert found[0] == pytest.approx(expected, abs=2e-5)
+
+
+HILLS = {  # 1 m high, 0.4 m wide; the sharpest bend has a radius of 0.02 m
+    "graph": lambda: carom.Graph(lambda x: jnp.exp(-((5.0 * x) ** 2)), bend=0.02),
+    "graph, estimated": lambda: carom.Graph(lambda x: jnp.exp(-((5.0 * x) ** 2))),
+    "implicit": lambda: carom.Implicit(lambda x, y: y - jnp.exp(-((5.0 * x) ** 2)), bend=0.02, probe=(0.0, 1.5)),
+}
+
+
+@pytest.mark.parametrize("kind", HILLS)
+def test_a_hill_is_met_although_the_ground_below_is_farther_away(kind):
+    """The foot that is found is one nearby: the distance to it says nothing about what stands ahead."""
+    contact = carom.Contact(BALL.tip, HILLS[kind](), carom.Newton(0.5), name="hill")
+    world = carom.World(BALL, contacts=contact, gravity=0.0)
+    wall = np.sqrt(-np.log(0.8)) / 5.0  # half the hill's width at 0.8 m
+    for speed in (3.0, 5.0, 8.0, 20.0, 100.0):
+        start = world.state(base=(-2.0, 0.8), base_velocity=(speed, 0.0))
+        run = carom.simulate(world, start, until=1.0, settings=carom.Settings(max_events=1))
+        assert run.events[0].t == pytest.approx((2.0 - wall) / speed, rel=1e-9)
+
+
+def test_bodies_of_very_different_masses_rest_beside_each_other():
+    """Reactions of the heavy one drowned in what is added for the light one's: "no motion is possible"."""
+    for power in (0, 6, 8, 12, 16):
+        balls = [carom.Mechanism([carom.Disk(radius=0.1, mass=10.0**k)], base=carom.Free()) for k in (0, power)]
+        both = carom.side_by_side(a=balls[0], b=balls[1])
+        floor = carom.Plane(height=0.0)
+        contacts = [
+            carom.Contact(f"{k}.link1.tip", floor, carom.Newton(0.5), carom.Coulomb(0.3), radius=0.1, name=k)
+            for k in "ab"
+        ]
+        world = carom.World(both, contacts=contacts, gravity=9.81)
+        run = carom.simulate(world, world.state(base=(0.0, 0.2, 1.0, 0.1)), until=1.0)
+        assert run.finished and run.penetration < 1e-12
+        np.testing.assert_allclose(run.q[-1][[1, 3]], 0.1, atol=1e-12)
+        np.testing.assert_allclose(run.v[-1], 0.0, atol=1e-12)

@@ -152,6 +152,7 @@ def check_start(world: World, q: Any, v: Any) -> None:
     """Refuse a state from which no run can start, without compiling one."""
     scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
     _refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
+    _refuse_start(world, q, v)
 
 
 def _refuse_overlaps(world: World, overlaps: Any) -> None:

@@ -106,7 +106,7 @@ def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     _refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     if any(float(depth) > -NEAR for depths in overlaps for depth, _ in depths.values()):
-        _refuse_start(world, q, v)
+        _refuse_start(world, start)
     _refuse_guards(world, guards)
     return carry
 
@@ -126,6 +126,7 @@ def check_start(world: World, state: State) -> None:
     """Refuse a state from which no run can start, without compiling one."""
     scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
     _refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
+    _refuse_start(world, state)
 
 
 def _refuse_overlaps(world: World, overlaps: Any) -> None:
@@ -138,8 +139,8 @@ def _refuse_overlaps(world: World, overlaps: Any) -> None:
                 )
 
 
-def _refuse_start(world: World, q: Any, v: Any) -> None:
-    scene = Scene(world.mechanism, jnp.asarray(0.0), split(world.mechanism, q), split(world.mechanism, v))
+def _refuse_start(world: World, state: State) -> None:
+    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
     for automaton in world.automata:
         reason = automaton.refuses(scene)
         if reason is not None:

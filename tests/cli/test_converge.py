@@ -49,7 +49,7 @@ def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
     own, calls = study.simulate, []
 
     def second_is_stopped(*args, **options):
-        calls.append(options["rtol"])
+        calls.append(options["settings"].rtol)
         if len(calls) > 1:
             raise KeyboardInterrupt
         return own(*args, **options)

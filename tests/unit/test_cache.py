@@ -156,7 +156,7 @@ def test_a_structure_names_classes_of_carom_only():
 SCRIPT = """
 import carom, jax
 ball = carom.Mechanism([carom.PointMass(length=1.0, mass=1.0)])
-print(carom.simulate(carom.World(ball), [0.3], until=0.1).finished, jax.config.jax_compilation_cache_dir)
+print(carom.simulate(carom.World(ball), ball.state([0.3]), until=0.1).finished, jax.config.jax_compilation_cache_dir)
 """
 
 

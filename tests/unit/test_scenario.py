@@ -105,7 +105,7 @@ def test_every_number_can_be_set(name):
 
 
 def test_the_version_of_the_format_is_the_only_number_that_is_fixed():
-    with pytest.raises(ScenarioError, match="format is 2; it must be one of 1"):
+    with pytest.raises(ScenarioError, match="format is 1; it must be one of 2"):
         load("corner").with_({"format": 1})
 
 
@@ -114,7 +114,7 @@ def test_set_reaches_fields_that_the_file_leaves_out():
     assert scenario.mechanisms["ball"].links["ball"].joint.damping == 0.25
     scenario = scenario.with_(dict([parsed_change("run.solver=dopri8"), parsed_change("run.max_events=3")]))
     assert (scenario.run.solver, scenario.run.max_events) == ("dopri8", 3)
-    law = dict([parsed_change('contacts.floor.impact={law = "poisson", restitution = 0.25}')])
+    law = dict([parsed_change('contacts.floor.normal={law = "poisson", restitution = 0.25}')])
     assert scenario.with_(law).contacts["floor"].normal.law == "poisson"
 
 

@@ -36,7 +36,7 @@ def drop(law: Any, height: float = 0.01, speed: float = SPEED, gravity: float = 
     body = ball()
     floor = carom.Contact(body.site("link1.tip"), carom.Plane(height=0.0), law, radius=0.1, name="floor")
     world = carom.World(body, contacts=floor, gravity=gravity)
-    start = world.state(base=(0.0, 0.1 + height), base_velocity=(0.0, -speed))
+    start = world.state(rates=more.pop("rates", None), base=(0.0, 0.1 + height), base_velocity=(0.0, -speed))
     fields = [field.name for field in dataclasses.fields(carom.Settings) if field.name in more]
     settings = carom.Settings(**{field: more.pop(field) for field in fields})
     return carom.simulate(world, start, settings=settings, **{"until": 0.02, **more})
@@ -91,7 +91,7 @@ def test_bad_input_is_answered_by_a_sentence(change: dict, sentence: str) -> Non
 def test_states_of_the_wrong_length_are_refused() -> None:
     world = pendulum()
     with pytest.raises(carom.CaromError, match=r"angles of mechanism has shape \(2,\); it must be 1 number"):
-        carom.simulate(world, world.state(), until=1.0)
+        carom.simulate(world, world.state(angles=[0.0, 0.0]), until=1.0)
     with pytest.raises(carom.CaromError, match=r"base of mechanism has shape \(2,\); it must be 0 numbers"):
         carom.simulate(world, world.state(base=(0.0, 0.0)), until=1.0)
 
@@ -359,10 +359,11 @@ LONG = """
         return int(status.read_text().split("VmHWM:")[1].split()[0]) if status.exists() else 0
     arm = carom.Arm([carom.Rod(1.0, 1.0)])
     world = carom.World(arm)
-    short = carom.simulate(world, [0.3], until=50.0, stream=sys.argv[1] + "/short")  # compiled, all buffers made
+    start = world.state([0.3])
+    short = carom.simulate(world, start, until=50.0, stream=sys.argv[1] + "/short")  # compiled, all buffers made
     before = peak()
     print("running", flush=True)
-    result = carom.simulate(world, [0.3], until=float(sys.argv[2]), stream=sys.argv[1] + "/long", progress=False)
+    result = carom.simulate(world, start, until=float(sys.argv[2]), stream=sys.argv[1] + "/long", progress=False)
     after = peak()
     print(result.outcome)
     print(result.statistics.steps, after - before)

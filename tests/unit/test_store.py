@@ -19,7 +19,7 @@ import carom
 ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 floor = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Hooke({stiffness}), radius=0.1)
 world = carom.World(ball, contacts=floor, gravity=9.81)
-result = carom.simulate(world, angles=[0.0], base=(0.0, 0.2), until=0.3)
+result = carom.simulate(world, world.state(base=(0.0, 0.2)), until=0.3)
 print(repr(result.q[-1].tolist()), result.statistics.events)
 """
 

@@ -68,3 +68,52 @@ def test_bodies_of_very_different_masses_rest_beside_each_other():
         assert run.finished and run.penetration < 1e-12
         np.testing.assert_allclose(run.q[-1][[1, 3]], 0.1, atol=1e-12)
         np.testing.assert_allclose(run.v[-1], 0.0, atol=1e-12)
+
+
+def run_on(surface, base, radius, restitution, until):
+    contact = carom.Contact(BALL.tip, surface, carom.Newton(restitution), radius=radius, name="surface")
+    world = carom.World(BALL, contacts=contact, gravity=9.81)
+    return carom.simulate(world, world.state(base=base), until=until)
+
+
+def knock(t, at):
+    return 0.0, 0.02 * jnp.exp(-(((t - at) / 0.01) ** 2)), 0.0
+
+
+def test_a_knock_under_a_ball_at_rest_is_felt():
+    """A ball that lies on a table rides along with it; steps of 0.25 s passed over a knock of 10 ms."""
+    for at in (5.03, 5.2, 5.23, 5.24):
+        table = carom.Moving(carom.Plane(height=0.0), motion=knock, parameters=(at,), frequency=200.0, travel=0.02)
+        run = run_on(table, (0.0, 0.1), 0.1, 0.0, 5.75)
+        assert [e.exit for e in run.events] == ["lift surface", "strike surface"]
+        # It leaves just before the crest's inflection, at sqrt(2 / e) / 0.01 s times the amplitude.
+        assert run.v[:, 1].max() == pytest.approx(np.sqrt(2.0 / np.e) * 2.0, rel=0.02)
+
+
+def test_a_curve_has_its_foot_on_the_nearer_wall_however_its_points_are_spaced():
+    """A duct whose ceiling has a point every 0.1 m, and whose floor has hardly any."""
+    top = [(x, 0.6) for x in np.linspace(10.0, 0.0, 101)]
+    duct = carom.Spline([(0.0, 0.0), (0.1, 0.0), (9.9, 0.0), (10.0, 0.0), (10.3, 0.3), *top, (-0.3, 0.3)], closed=True)
+    ends = {}
+    for x in (1.5, 3.0, 5.0, 7.0, 8.5):
+        run = run_on(duct, (x, 0.3), 0.05, 0.5, 1.0)
+        assert run.finished and run.penetration < 1e-9
+        ends[x] = run.q[-1]
+    for x, mirrored in ((1.5, 8.5), (3.0, 7.0)):
+        np.testing.assert_allclose(ends[x][0], 10.0 - ends[mirrored][0], atol=1e-7)
+        np.testing.assert_allclose(ends[x][1], ends[mirrored][1], atol=1e-7)
+
+
+def put_down(gap):
+    law = carom.HuntCrossley(1e6, 0.5)
+    return carom.World(BALL, contacts=carom.Contact(BALL.tip, carom.Plane(height=-gap), law, radius=0.1, name="floor"))
+
+
+def test_what_a_single_run_refuses_to_start_a_lane_refuses():
+    gaps, start = np.array([0.0, 0.01]), BALL.state(base=(0.0, 0.1))
+    with pytest.raises(
+        carom.CaromError, match=r"lane 0: contact 'floor' is closed at the start: the approach speed is 0"
+    ):
+        carom.batch(put_down, gaps, start, until=0.01)
+    out = carom.batch(put_down, gaps, start, until=0.01, throw=False)
+    assert out.failed.tolist() == [0] and "cannot start in contact and at rest" in repr(out)

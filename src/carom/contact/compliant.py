@@ -203,6 +203,13 @@ class CompliantContact(AbstractAutomaton):
         closed = bool(self._closed(scene, k))
         return self.normal.refuses(k.rate) if closed else None
 
+    def barred(self, scene: Scene) -> Any:
+        k = self.touching(scene)
+        return self._closed(scene, k) & self.normal.barred(k.rate)
+
+    def longest(self, own: Own) -> Any:
+        return jnp.where(own.phase == OPEN, jnp.inf, self.pair.longest) if self.pair.moves else jnp.inf
+
     def _closed(self, scene: Scene, k: Touching) -> Any:
         """At the surface and not leaving it: closed from the start."""
         return (k.indentation >= -2.0 * self._noise(scene, k)) & (k.rate >= 0.0)

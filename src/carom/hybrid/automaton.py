@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from ..mechanism import Mechanism
 from .condition import NEVER as NEVER
@@ -141,6 +142,14 @@ class AbstractAutomaton(eqx.Module):
     def refuses(self, scene: Scene) -> str | None:
         """Why a run cannot start from here; None if it can."""
         return None
+
+    def barred(self, scene: Scene) -> Any:
+        """The same in a lane: can no run start from here?"""
+        return False
+
+    def longest(self, own: Own) -> Any:
+        """The longest step [s] that does not pass over what it feels in its present phase."""
+        return jnp.inf
 
     @abc.abstractmethod
     def start(self, scene: Scene) -> Own:

@@ -24,7 +24,7 @@ from .pace import error_of, most_turned, next_step, restart
 from .scene import Continuous
 from .seen import depths, fastest, unseen, watched
 from .settings import Integration
-from .world import World
+from .world import World, owns
 
 HELD = 0.25  # [s] longest step while a contact is held
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
@@ -36,6 +36,9 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     left = jnp.maximum(stop - c.t, 0.0)
     # Within a bracket all lengths are below one that was good.
     wanted = jnp.minimum(jnp.where(jnp.isfinite(c.high), c.aim, jnp.minimum(c.h, c.aim)), left)
+    for automaton, own in zip(world.automata, owns(c.y, c.phases, c.memory), strict=True):
+        longest = automaton.longest(own)
+        wanted = wanted if isinstance(longest, float) else jnp.minimum(wanted, longest)
     if world.row_count:  # what is held is put back where steps end: often enough that rounding does not creep
         wanted = jnp.where(any_holding(world, c.phases), jnp.minimum(wanted, HELD), wanted)
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))

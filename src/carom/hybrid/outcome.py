@@ -17,7 +17,8 @@ from __future__ import annotations
     STALLED,
     STARTS_INSIDE,
     BAD_NUMBER,
-) = range(14)
+    CANNOT_START,
+) = range(15)
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -29,8 +30,8 @@ WORDS = {
     ZENO: "more than 100 events at one instant; automata keep triggering each other, or rebounds become shorter "
     "without end: let slow ones settle, or use a compliant law",
     EVENT_LIMIT: "the number of events asked for was reached",
-    NO_MOTION: "rigid contacts with friction allow no motion here, or more than one (Painleve's paradox): "
-    "use a compliant law there, or less friction",
+    NO_MOTION: "rigid contacts allow no motion here, or more than one (with friction: Painleve's paradox): use a "
+    "compliant law there, or less friction",
     INSIDE: "an open contact is inside its surface; it was passed without being met: the surface is not smooth, or "
     "moves faster than it says",
     RUNAWAY: "something runs away, faster than light or with ten thousand times the energy that there was; a "
@@ -43,6 +44,8 @@ WORDS = {
     STARTS_INSIDE: "it starts inside a surface; a run starts outside; move one of them, or turn the surface's normal "
     "to its free side",
     BAD_NUMBER: "a number of its world is not allowed",
+    CANNOT_START: "it cannot start in contact and at rest: a law there measures its loss by the speed of approach; "
+    "start it a little above the surface, or use a law such as Hooke",
 }
 
 

@@ -50,6 +50,10 @@ class Settings:
             value = getattr(self, field)
             if value is not None and not (isinstance(value, float) and value == np.inf):
                 errors.number("Settings", field, value, least=1.0)
+                errors.refuse_if(
+                    value % 1 != 0,
+                    lambda: f"{field} of Settings is {float(value):g}; it must be a whole number",  # noqa: B023
+                )
         if not isinstance(self.ledger, bool):
             raise errors.CaromError(f"ledger of Settings is {self.ledger!r}; it must be True or False")
 

@@ -165,7 +165,7 @@ def _on_gpu(
 
 def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes: np.ndarray) -> str | None:
     """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
-    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE):
+    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START):
         return None
     one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
     try:

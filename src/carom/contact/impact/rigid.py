@@ -16,6 +16,7 @@ closed. Impulses are those on the mechanism, compressive positive (the lecture n
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -220,6 +221,11 @@ class RigidContacts(AbstractAutomaton):
         nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m, zero)
         found = jax.lax.cond(self.holds(own.phase), held, lambda: nothing)
         return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
+
+    def longest(self, own: Own) -> Any:
+        pairs = zip(self.contacts, self.modes(own.phase), strict=True)
+        spans = [jnp.where(mode == OPEN, jnp.inf, c.pair.longest) for c, mode in pairs if c.pair.moves]
+        return functools.reduce(jnp.minimum, spans) if spans else jnp.inf
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Strikes, seen inside a step."""

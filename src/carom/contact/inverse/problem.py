@@ -70,8 +70,8 @@ def contacts_of(contacts: Any) -> tuple[RigidContact, ...]:
         if not isinstance(c, RigidContact) or not isinstance(c.pair, SiteOnSurface):
             what = f"of '{c.name}' with a body" if isinstance(c, RigidContact) else f"a {type(c).__name__}"
             raise errors.CaromError(
-                f"contacts of ContactInverse holds {what}; it must hold carom.RigidContact values of sites with "
-                "surfaces, such as RigidContact(arm.tip, carom.Plane(height=0.0), 0.0, carom.Coulomb(0.4))"
+                f"contacts of ContactInverse holds {what}; it must hold rigid contacts of sites with "
+                "surfaces, such as carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Plastic(), carom.Coulomb(0.4))"
             )
     return found
 

@@ -28,7 +28,7 @@ from .reactions import ContactEfforts, efforts_of
 class ContactInverse(Problem):
     """Inverse dynamics of a mechanism whose sites slide, or stick, on surfaces.
 
-    - `contacts`: one or several `carom.RigidContact`s of sites with surfaces; restitution plays no part
+    - `contacts`: one or several contacts of sites with surfaces, with an impulsive law; restitution plays no part
     - `passive`: names of the links whose joints have no motor. Links that hang on a free base never have one
     - `sticking`: names of the contacts that stick; the others slide
     - `gravity`: g [m/s^2] downwards, or a vector
@@ -36,7 +36,7 @@ class ContactInverse(Problem):
     There must be as many unknown reactions (one per sliding, two per sticking contact) as equations without a torque
     (one per passive joint; three per free base with one link on it).
 
-        tip = carom.RigidContact(arm.tip, carom.Plane(height=0.0), 0.0, carom.Coulomb(0.4))
+        tip = carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Plastic(), carom.Coulomb(0.4))
         problem = carom.contact.ContactInverse(arm, tip, passive=["link4"])
         q, v, a = problem.close(angles, rates, accelerations)
         torques, normal, *_ = problem.solve(q, v, a)

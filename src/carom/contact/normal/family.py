@@ -108,14 +108,17 @@ class AbstractHuntCrossley(AbstractSlackening):
         speed, loss = memory
         return 1.0 + loss * rate / speed
 
+    def barred(self, rate: Any) -> Any:
+        return (rate <= SLOWEST) & (self.restitution != 1.0)
+
     def refuses(self, rate: Any) -> str | None:
-        speed, c = errors.known(rate), errors.known(self.restitution)
-        if speed is None or speed > SLOWEST or c == 1.0:
+        speed, barred = errors.known(rate), self.barred(rate)
+        if speed is None or not bool(barred):
             return None
         return (
-            f"the approach speed is {float(speed):g} m/s, and {type(self).__name__} measures its loss by that speed: a "
-            "body put down at rest would meet an endlessly stiff damper; start it a little above the surface, or use "
-            "carom.Hooke with damping"
+            f"the approach speed is {abs(float(speed)):g} m/s, and {type(self).__name__} measures its loss by that "
+            "speed: a body put down at rest would meet an endlessly stiff damper; start it a little above the surface, "
+            "or use carom.Hooke with damping"
         )
 
     def rebound(self, speed: float, mass: float) -> float:

@@ -66,6 +66,10 @@ class AbstractNormalLaw(eqx.Module):
         """
         return 0, self.touch(rate)
 
+    def barred(self, rate: Any) -> Any:
+        """Can no blow begin at this rate [m/s]?"""
+        return False
+
     def refuses(self, rate: Any) -> str | None:
         """Why a contact that is closed from the start, at this approach speed, cannot be served; None if it can."""
         return None

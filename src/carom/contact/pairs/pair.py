@@ -83,6 +83,11 @@ class AbstractPair(eqx.Module):
         """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not."""
         return jnp.inf
 
+    @property
+    def longest(self) -> Any:
+        """The longest step [s] that sees how the second body moves, while the two touch."""
+        return jnp.inf
+
     def sure(self, scene: Scene, k: Touching) -> Any:
         """The indentation is not larger than this; None where it is exact however far apart the two are."""
         return None

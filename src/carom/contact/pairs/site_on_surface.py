@@ -12,7 +12,10 @@ from ... import errors
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 from ..surfaces import AbstractSurface
+from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
+
+BEAT = 2.0  # [rad] of the fastest swing of a surface in one step
 
 
 class SiteOnSurface(AbstractPair):
@@ -72,6 +75,12 @@ class SiteOnSurface(AbstractPair):
         # What turns comes round: the gap swings with it. A function's turning is known at the instant alone.
         turning = jnp.where(jnp.isfinite(bound.turning), bound.turning, 2.0 * self.surface.spin(scene.t))
         return jnp.where(known, bound.swing, jnp.inf), bound.rate + turning
+
+    @property
+    def longest(self) -> Any:
+        bound = self.surface.bound()
+        rate = bound.rate + finite(bound.turning)
+        return jnp.where(rate > 0.0, BEAT / jnp.where(rate > 0.0, rate, 1.0), jnp.inf)
 
     def sure(self, scene: Scene, k: Touching) -> Any:
         if self.surface.exact:

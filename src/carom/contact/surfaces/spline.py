@@ -16,6 +16,7 @@ from .curve import BENT, AbstractCurve, settled
 from .surface import Bound, bend_of, still
 
 SAMPLES = 4  # per segment, among which the search for a foot begins
+EVENLY = 256  # samples evenly along the curve, besides as many as all pieces have
 LOOKS = 8  # per segment, at its curvature
 
 
@@ -217,11 +218,25 @@ def _line(lib: Any, start: Any, step: Any) -> Any:
 
 
 def _sampled(pieces: Any, closed: bool) -> Any:
-    """Points along the curve and their parameters; the straight ends need none beyond their beginnings."""
+    """Points along the curve and their parameters; the straight ends need none beyond their beginnings.
+
+    Some of every piece, and as many again evenly along the curve: a long piece has samples as near to each other as
+    those of short ones opposite to it.
+    """
     count = pieces.shape[0]
-    u = np.arange(SAMPLES * count) / SAMPLES if closed else 1.0 + np.arange(SAMPLES * (count - 2) + 1) / SAMPLES
-    piece = np.minimum(np.floor(u).astype(int), count - 1)
-    powers = jnp.asarray((u - piece)[:, None] ** np.arange(4))
+    first, last = (0.0, float(count)) if closed else (1.0, float(count - 1))
+    u = np.linspace(first, last, round(SAMPLES * (last - first)) + 1)
+    x, y = _points(pieces, jnp.asarray(u))
+    way = jnp.concatenate([jnp.zeros(1), jnp.cumsum(jnp.sqrt(jnp.diff(x) ** 2 + jnp.diff(y) ** 2))])
+    even = jnp.interp(jnp.linspace(0.0, way[-1], len(u) + EVENLY), way, jnp.asarray(u))
+    ex, ey = _points(pieces, even)
+    return jnp.stack([jnp.concatenate(both) for both in ((x, ex), (y, ey), (jnp.asarray(u), even))], axis=1)
+
+
+def _points(pieces: Any, u: Any) -> tuple[Any, Any]:
+    """Places of the curve by parameter."""
+    piece = jnp.minimum(jnp.floor(u).astype(int), pieces.shape[0] - 1)
+    w = u - piece
+    powers = jnp.stack([jnp.ones_like(w), w, w * w, w * w * w], axis=1)
     chosen = pieces[piece]
-    x, y = jnp.sum(chosen[:, :4] * powers, axis=1), jnp.sum(chosen[:, 4:] * powers, axis=1)
-    return jnp.stack([x, y, jnp.asarray(u)], axis=1)
+    return jnp.sum(chosen[:, :4] * powers, axis=1), jnp.sum(chosen[:, 4:] * powers, axis=1)

@@ -14,6 +14,7 @@ from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
 from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of, level, rising, turning, unless
 from ..hybrid.reaction import Row, dot
 from ..hybrid.scene import Load, Scene
+from ..hybrid.words import spelled
 from ..mechanism import Mechanism
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import LEFT, MODES, RIGHT, STICKING, mode_of, sense
@@ -71,6 +72,11 @@ class CompliantContact(AbstractAutomaton):
     def _bent(self) -> bool:
         """Has the friction's formula corners?"""
         return bool(self.friction.corners)
+
+    @property
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        rubs = () if isinstance(self.friction, Frictionless) else (spelled(self.friction),)
+        return ((self.name, ", ".join((self.pair.words, spelled(self.normal), *rubs))),)
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -142,7 +148,7 @@ class CompliantContact(AbstractAutomaton):
             drag, rates = self._drag(own, push, k.sliding)
             return push, drag, tuple(jnp.asarray(r, dtype=float) for r in rates)
 
-        # A branch, not a selection: most of a run is flight, and laws are dear.
+        # A branch, not a selection: most of a run is flight, and laws are expensive.
         zero = jnp.zeros_like(k.indentation)
         push, drag, rates = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.states)))
         return k, push, drag, rates

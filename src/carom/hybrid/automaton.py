@@ -85,6 +85,11 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     @property
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        """(name, what it is in a few words), a line each, for `print(world)`."""
+        return ((self.name, type(self).__name__),)
+
+    @property
     def pausable(self) -> bool:
         """Does a world with `pause_in_impact` neglect it during compliant impacts?"""
         return False

@@ -98,7 +98,8 @@ def restart(
     """The first step after an event: as long as the one after the last event of its kind, else half as long as before.
 
     A step that is far too long is not only rejected many times; once in a few hundred impacts its error estimate passes
-    through zero, and it is accepted. A blow in no time leaves as smooth a motion behind as there was: no step is cut.
+    through zero, and it is accepted. An instantaneous blow leaves a motion behind that is as smooth as before: no step
+    is cut.
     """
     hit = verdict.hit
     was, now = any_striking(world, c.phases) > 0.0, any_striking(world, new.phases) > 0.0

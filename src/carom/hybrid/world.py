@@ -114,9 +114,23 @@ class World(eqx.Module):
         """
         return self.mechanism.state(angles, rates, **given)
 
+    def __repr__(self) -> str:
+        return _printed(self)
+
     def energy(self, q: Any, v: Any) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
+
+
+def _printed(world: World) -> str:
+    """The mechanism, and everything that acts on it."""
+    lines = [repr(world.mechanism).replace("Mechanism:", "World:", 1)]
+    gravity = errors.known(world.gravity)
+    if gravity is not None and gravity.shape == (2,):
+        lines.append("  gravity ({:g}, {:g}) m/s^2".format(*gravity))
+    rows = [row for automaton in world.automata for row in automaton.summary]
+    wide = max([12, *(len(name) for name, _ in rows)])
+    return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
 
 
 def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton
 from ...hybrid.member import AbstractMember
+from ...hybrid.words import spelled
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of
 from .law import AbstractImpactLaw
@@ -43,6 +44,11 @@ class RigidContact(AbstractMember):
         self.name = name or self.pair.name
         self.law = _law_of(self.name, normal)
         self.friction = _friction_of(self.name, friction, self.pair)
+
+    @property
+    def words(self) -> str:
+        rubs = () if self.friction is None else (spelled(self.friction),)
+        return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs))
 
     def gathered(self, members: Sequence[Any], settle_speed: Any, friction_rule: str) -> AbstractAutomaton:
         from .rigid import RigidContacts  # which is made of these

@@ -85,6 +85,10 @@ class RigidContacts(AbstractAutomaton):
     # -- names ---------------------------------------------------------------------------------------------------------
 
     @property
+    def summary(self) -> tuple[tuple[str, str], ...]:
+        return tuple((c.name, c.words) for c in self.contacts)
+
+    @property
     def phases(self) -> tuple[str, ...]:
         names = [words_of(self.contacts, number) for number in range(total(self.contacts))]
         return (*names, "no motion, or more than one (Painleve)")

@@ -39,6 +39,11 @@ class AbstractPair(eqx.Module):
     @abc.abstractmethod
     def name(self) -> str: ...
 
+    @property
+    def words(self) -> str:
+        """Who meets whom."""
+        return f"'{self.name}'"
+
     @abc.abstractmethod
     def touching(self, scene: Scene) -> Touching: ...
 

@@ -32,6 +32,10 @@ class SiteOnSurface(AbstractPair):
     def name(self) -> str:
         return self.site.name
 
+    @property
+    def words(self) -> str:
+        return f"'{self.site.name}' on {type(self.surface).__name__}"
+
     def touching(self, scene: Scene) -> Touching:
         cx, cy = centre(scene, self.site)
         gap, (nx, ny) = self.surface.locate(cx, cy, scene.t)

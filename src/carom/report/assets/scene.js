@@ -205,7 +205,7 @@ class Scene {
     arrow(this.ctx, x, y, dx, dy, tones.force, 3);
     this.label(quantity(size, c.contact.forceUnit), x + dx, y + dy, dx, dy);
   }
-  // A blow in no time: the velocity before, then the impulse and the velocity after.
+  // An instantaneous blow: the velocity before, then the impulse and the velocity after.
   blow(i, share) {
     if (Math.hypot(...i.way) < 0.5) return;  // a joint's stop has no direction in the plane
     const [x, y] = this.px(i.point), now = share < 0.5 ? i.before : i.after;

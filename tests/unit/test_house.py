@@ -1,0 +1,23 @@
+"""The house keeps its floors: imports go down, as CONTRIBUTING says."""
+
+from pathlib import Path
+
+from tools import house
+
+
+def test_no_module_imports_from_a_floor_above_its_own():
+    assert house.upward(at_once=True) == []
+
+
+def test_every_package_stands_on_a_floor():
+    found = {house.floor_of(path) for path, _ in house.modules("src/carom")} - {"carom"}
+    assert found == set(house.FLOOR)
+
+
+def test_contributing_shows_the_same_ladder():
+    text = (Path(house.ROOT) / "CONTRIBUTING.md").read_text()
+    shown = [
+        [name.strip() for name in floor.split(",")]
+        for floor in text.split("```ladder\n")[1].split("```")[0].split("<-")
+    ]
+    assert shown == [[name for name in floor if name != "__main__"] for floor in house.LADDER]

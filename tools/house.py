@@ -1,0 +1,175 @@
+"""Measures the house: long modules and functions, types left open, imports that go up, names that occur twice.
+
+.venv/bin/python tools/house.py            # a table; --list shows what is behind each number
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "carom"
+LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
+
+# From the ground up: a package imports from its own floor's left neighbours and from the floors below.
+LADDER = (
+    ("errors", "cache", "progress"),
+    ("beam",),
+    ("mechanism",),
+    ("dynamics", "equations"),
+    ("hybrid",),
+    ("contact", "control", "element"),
+    ("capture", "crawl"),
+    ("result",),
+    ("simulate",),
+    ("study",),
+    ("figures", "report", "cite"),
+    ("scenario",),
+    ("cli", "__main__"),
+)
+FLOOR = {name: floor for floor, names in enumerate(LADDER) for name in names}
+
+
+def modules(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path, ast.parse(path.read_text())
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def long_modules() -> list[str]:
+    sizes = {path: len(path.read_text().splitlines()) for path, _ in modules("src", "tests", "verify", "benchmarks")}
+    return [f"{path.relative_to(ROOT)} ({n})" for path, n in sizes.items() if n > LONGEST_MODULE]
+
+
+def long_functions() -> list[str]:
+    out = []
+    for path, tree in modules("src", "tests", "verify", "benchmarks"):
+        for f in functions(tree):
+            size = (f.end_lineno or f.lineno) - f.lineno + 1
+            if size > LONGEST_FUNCTION:
+                out.append(f"{path.relative_to(ROOT)}:{f.lineno} {f.name} ({size})")
+    return out
+
+
+def open_types() -> tuple[int, int]:
+    """(parameters annotated as Any alone, all parameters) of the package."""
+    found = total = 0
+    for _, tree in modules("src/carom"):
+        for f in functions(tree):
+            given = [a for a in (*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs) if a.arg not in ("self", "cls")]
+            total += len(given)
+            found += sum(isinstance(a.annotation, ast.Name) and a.annotation.id == "Any" for a in given)
+    return found, total
+
+
+def floor_of(path: Path) -> str:
+    inside = path.relative_to(PACKAGE).with_suffix("").parts
+    return inside[0] if len(inside) > 1 or inside[0] != "__init__" else "carom"
+
+
+def imports(path: Path, tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """(package that is imported from, whether at once) of a module; types alone do not count."""
+    base = list(path.relative_to(PACKAGE).with_suffix("").parts[:-1])
+
+    def visit(node: ast.AST, lazy: bool) -> Iterator[tuple[str, bool]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+                continue
+            if isinstance(child, ast.ImportFrom) and child.level:
+                above = base[: len(base) - child.level + 1]
+                full = above + (child.module.split(".") if child.module else [])
+                for name in [full[0]] if full else [a.name for a in child.names]:
+                    yield name, not lazy
+            yield from visit(child, lazy or isinstance(child, ast.FunctionDef))
+
+    return visit(tree, False)
+
+
+def upward(at_once: bool) -> list[str]:
+    """Imports from a floor above, or from a neighbour on the same floor that stands to the right."""
+    out = []
+    for path, tree in modules("src/carom"):
+        own = floor_of(path)
+        for name, now in imports(path, tree):
+            if now != at_once or name == own or own not in FLOOR or name not in FLOOR:
+                continue
+            row = LADDER[FLOOR[own]]
+            beside = FLOOR[name] == FLOOR[own] and row.index(name) > row.index(own)
+            if FLOOR[name] > FLOOR[own] or beside:
+                out.append(f"{path.relative_to(PACKAGE)} -> {name}")
+    return sorted(set(out))
+
+
+def basenames() -> list[str]:
+    count = Counter(path.name for path, _ in modules("src/carom") if not path.name.startswith("__"))
+    return [f"{name} ({n})" for name, n in count.items() if n > 1]
+
+
+# Classes whose instances should be asked, not looked at: `isinstance` with these outside of the packages that own them.
+OWNERS = {
+    "CompliantContact": "contact",
+    "RigidContact": "contact",
+    "RigidContacts": "contact",
+    "HoldPose": "capture",
+    "PostureControl": "control",
+    "Spring": "element",
+    "Moving": "contact",
+    "Plane": "contact",
+    "Circle": "contact",
+    "Spline": "contact",
+}
+
+
+def asked_classes() -> list[str]:
+    out = []
+    for path, tree in modules("src/carom"):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                names = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+                names |= {n.attr for n in ast.walk(node.args[1]) if isinstance(n, ast.Attribute)}
+                for name in names & set(OWNERS):
+                    if OWNERS[name] != floor_of(path):
+                        out.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {name}")
+    return out
+
+
+def parsed_words() -> list[str]:
+    """Names that are taken apart: `startswith` and `endswith` on what automata are called."""
+    out = []
+    for path, tree in modules("src/carom"):
+        if floor_of(path) in ("result", "report", "figures", "simulate", "study"):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and node.attr in ("startswith", "endswith"):
+                    out.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    return out
+
+
+def main() -> None:
+    shown = "--list" in sys.argv
+    found, total = open_types()
+    rows = {
+        f"modules over {LONGEST_MODULE} lines": long_modules(),
+        f"functions over {LONGEST_FUNCTION} lines": long_functions(),
+        "imports upwards, at once": upward(True),
+        "imports upwards, when called": upward(False),
+        "basenames that recur": basenames(),
+        "classes asked for outside of their package": asked_classes(),
+        "names taken apart": parsed_words(),
+    }
+    for name, items in rows.items():
+        print(f"{name:44} {len(items):5d}")
+        for item in items if shown else ():
+            print(f"    {item}")
+    print(f"{'parameters of type Any':44} {found:5d} of {total}")
+
+
+if __name__ == "__main__":
+    main()

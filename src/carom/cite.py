@@ -12,12 +12,6 @@ MOTION = (
     "recursion; the explicit form is that of the n-R planar manipulator"
 )
 BEAMS = "beams: Timoshenko 1921, Philosophical Magazine 41, 744-746; assumed modes by the characteristic equations"
-RIGID = (
-    "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
-    "contact: Routh 1905, Dynamics of a System of Rigid Bodies"
-)
-CAPTURE = "control after a capture: Manfredi 2024, thesis, University of Trento"
-POSTURE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2023, Machines 11, 773"
 SOLVERS = {
     "tsit5": "integration: Tsitouras 2011, Computers and Mathematics with Applications 62, 770-775",
     "dopri8": "integration: Prince and Dormand 1981, Journal of Computational and Applied Mathematics 7, 67-75",
@@ -41,7 +35,7 @@ def cite(world: Any, solver: str = "tsit5") -> str:
     if hasattr(world, "mechanisms") and callable(getattr(world, "world", None)):  # a scenario
         solver, world = settings or solver, world.world() if world.mechanisms else None
     elif hasattr(world, "statistics"):  # a result
-        solver, world = _solver_of(world), world.world
+        solver, world = world.integration.solver.name, world.world
     if world is not None and not isinstance(world, World):
         raise CaromError(f"cite got a {type(world).__name__}; it must be a World, a Result or a Scenario")
     if solver not in SOLVERS:
@@ -50,33 +44,7 @@ def cite(world: Any, solver: str = "tsit5") -> str:
     return "\n".join(dict.fromkeys([*lines, SOLVERS[solver], SOFTWARE]))
 
 
-def _solver_of(result: Any) -> str:
-    name = type(result.settings.solver).__name__.lower()
-    known = {"rosenbrock": "rodas5p"}
-    order = getattr(result.settings.solver, "order", None)
-    return known.get(name, "dopri8" if order == 8 else "tsit5")
-
-
 def _parts(world: Any) -> list[str]:
     """References of the links and automata, in order."""
-    from .capture import HoldPose
-    from .contact import CompliantContact, RigidContacts
-    from .control import PostureControl
-
     out = [BEAMS] if world.mechanism.topology.elastic else []
-    for a in world.automata:
-        if isinstance(a, CompliantContact):
-            out += [_law(a.normal), _law(a.friction)]
-        elif isinstance(a, RigidContacts):
-            out.append(RIGID)
-            out += [x for c in a.contacts for x in (_law(c.law), _law(c.friction))]
-        elif isinstance(a, PostureControl):
-            out += [POSTURE] if a.compensate_weight else []
-        elif isinstance(a, HoldPose):
-            out.append(CAPTURE)
-    return [line for line in out if line]
-
-
-def _law(law: Any) -> str:
-    card = getattr(law, "card", None)
-    return f"{card.name}: {card.source}" if card is not None and card.source else ""
+    return [line for line in (*out, *(line for a in world.automata for line in a.cited)) if line]

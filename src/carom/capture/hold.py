@@ -73,6 +73,10 @@ class HoldPose(AbstractAutomaton):
         self.actuated, self.linearise, self.name = actuated_by(mechanism, base), linearise, name
 
     @property
+    def cited(self) -> tuple[str, ...]:
+        return ("control after a capture: Manfredi 2024, thesis, University of Trento",)
+
+    @property
     def phases(self) -> tuple[str, ...]:
         return ("hold",)
 

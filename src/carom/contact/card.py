@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Card(NamedTuple):
@@ -13,3 +13,13 @@ class Card(NamedTuple):
     parameters: tuple[tuple[str, str], ...]  # name in Python, meaning with unit and range
     source: str
     choose: str  # when to choose it, and when not
+
+    @property
+    def reference(self) -> str:
+        return f"{self.name}: {self.source}" if self.source else ""
+
+
+def references(*laws: Any) -> tuple[str, ...]:
+    """Of laws that have a card; one of a user's own need not."""
+    cards = [getattr(law, "card", None) for law in laws]
+    return tuple(card.reference for card in cards if card is not None and card.source)

@@ -16,6 +16,7 @@ from ..hybrid.reaction import Row, dot
 from ..hybrid.scene import Load, Scene
 from ..hybrid.words import spelled
 from ..mechanism import Mechanism
+from .card import references
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import LEFT, MODES, RIGHT, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
@@ -77,6 +78,14 @@ class CompliantContact(AbstractAutomaton):
     def summary(self) -> tuple[tuple[str, str], ...]:
         rubs = () if isinstance(self.friction, Frictionless) else (spelled(self.friction),)
         return ((self.name, ", ".join((self.pair.words, spelled(self.normal), *rubs))),)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, AbstractPair], ...]:
+        return ((self.name, self.pair),)
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        return references(self.normal, self.friction)
 
     @property
     def phases(self) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from .actuator import AbstractActuator, gains, sampling
 from .stops import refuse_beyond
 from .switch import AbstractSwitch
 
+SOURCE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2023, Machines 11, 773"
+
 
 class PostureControl(AbstractActuator):
     """Joint torques that drive the links to a posture: T_k = -kd rate - kp (angle - target) - ki integral [- weight].
@@ -82,6 +84,10 @@ class PostureControl(AbstractActuator):
         self.gravity = jnp.asarray(gravity, dtype=float)
         self.schedule, self.name = tuple(schedule), name
         self.compensate_weight, self.relative, self.integral = compensate_weight, relative, ki is not None
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        return (SOURCE,) if self.compensate_weight else ()
 
     @property
     def states(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""CompliantContact forces over time, and impulses of rigid contacts."""
+"""Contact forces over time, and impulses of rigid contacts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..contact import CompliantContact, RigidContacts
 from ..result.signals import ContactSignals, contact_signals
 from . import style
 
 
 def lacks(result: Any) -> str | None:
-    if not any(isinstance(a, CompliantContact | RigidContacts) for a in result.world.automata):
+    if not any(a.pairs for a in result.world.automata):
         return "this world has no contact; add one with carom.World(..., contacts=...)"
     return None
 

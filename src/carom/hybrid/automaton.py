@@ -90,6 +90,16 @@ class AbstractAutomaton(eqx.Module):
         return ((self.name, type(self).__name__),)
 
     @property
+    def pairs(self) -> tuple[tuple[str, Any], ...]:
+        """Contacts that it holds: name, and who meets whom. What has some is drawn, tabled and looked at closely."""
+        return ()
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """References of the laws and methods that it uses."""
+        return ()
+
+    @property
     def pausable(self) -> bool:
         """Does a world with `pause_in_impact` neglect it during compliant impacts?"""
         return False

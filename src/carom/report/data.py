@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..contact import CompliantContact, RigidContacts
 from ..result.drawing import Clip, ContactForce, Part, drawing_of
 from ..result.signals import energy_signals
 from .samples import Struck, samples
@@ -128,7 +127,7 @@ def _energy(part: Part, before: float) -> tuple[dict[str, Any], float]:
     """Energies [J]; what contacts and dampers have taken goes on from clip to clip."""
     result = part.clip.result
     e = energy_signals(result, part.clip.local(part.t))
-    takers = {a.name for a in result.world.automata if isinstance(a, CompliantContact | RigidContacts)}
+    takers = {a.name for a in result.world.automata if a.pairs}
     works = [
         work
         for name, work in e.works.items()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
-from ..contact import AbstractPair, CompliantContact, RigidContacts
+from ..contact import AbstractPair
 from ..contact.pairs.disk_on_disk import DiskOnDisk
 from ..contact.pairs.site_on_segment import SiteOnSegment
 from ..contact.pairs.site_on_surface import SiteOnSurface
@@ -214,13 +214,7 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
 
 def pairs(world: Any) -> list[tuple[str, AbstractPair]]:
     """Every contact of a world: its name and its pair."""
-    out: list[tuple[str, AbstractPair]] = []
-    for automaton in world.automata:
-        if isinstance(automaton, CompliantContact):
-            out.append((automaton.name, automaton.pair))
-        elif isinstance(automaton, RigidContacts):
-            out += [(contact.name, contact.pair) for contact in automaton.contacts]
-    return out
+    return [pair for automaton in world.automata for pair in automaton.pairs]
 
 
 # -- links -------------------------------------------------------------------------------------------------------------

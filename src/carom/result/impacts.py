@@ -107,7 +107,7 @@ def _taking_part(result: Result, i: int, automaton: RigidContacts) -> list[list[
 
 @dataclasses.dataclass(frozen=True)
 class _Side:
-    """CompliantContact points and energies on one side of many impacts."""
+    """Contact points and energies on one side of many impacts."""
 
     normal: np.ndarray
     tangential: np.ndarray

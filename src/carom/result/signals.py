@@ -91,7 +91,7 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
     for field, value in (("count", count), ("impacts", impacts)):
         errors.number("times_of", field, value, least=2.0)
     first, last = float(result.t[0]), float(result.t[-1])
-    touching = {a.name for a in result.world.automata if isinstance(a, CompliantContact | RigidContacts)}
+    touching = {a.name for a in result.world.automata if a.pairs}
     marks = [e.t for e in result.events if e.automaton in touching]
     others = [e.t for e in result.events if e.automaton not in touching]
     at = np.array([*marks, *(others if len(others) <= count else ())])

@@ -30,6 +30,7 @@ from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of
 from ...hybrid.reaction import Row, dot
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
+from ..card import references
 from ..pairs import AbstractPair, JointLimit
 from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
@@ -37,6 +38,10 @@ from .maintained import Held, friction_force, guards, held_of, held_rows, memory
 from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
 from .system import Noise, System, friction_at, noise_of, rubbing, slides, system_of
 
+SOURCE = (
+    "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
+    "contact: Routh 1905, Dynamics of a System of Rigid Bodies"
+)
 HOP = 16.0  # roundings of the gap: a hop lower than this is none
 MOST_PHASES = 4096
 
@@ -87,6 +92,14 @@ class RigidContacts(AbstractAutomaton):
     @property
     def summary(self) -> tuple[tuple[str, str], ...]:
         return tuple((c.name, c.words) for c in self.contacts)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, AbstractPair], ...]:
+        return tuple((c.name, c.pair) for c in self.contacts)
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        return (SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction)))
 
     @property
     def phases(self) -> tuple[str, ...]:

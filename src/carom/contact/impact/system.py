@@ -61,14 +61,23 @@ class Noise(NamedTuple):
 def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noise:
     """`free` are the accelerations without reactions."""
     place = [c.pair.rounding(scene, r.touch) for c, r in zip(contacts, system.each, strict=True)]
+    every = [*place, *(place[i] for i in rubbing(contacts))]
     rise = [_sizes(row, free) + jnp.abs(drift) for row, drift in zip(system.row, system.drift, strict=True)]
+    # Levers are differences of places, and rounded as these are: far away, what turns has less exact speeds.
+    turning = sum(jnp.abs(scene.v[i]) for i in _angles(scene))
+    turned = turning * turning + sum(jnp.abs(free[i]) for i in _angles(scene))
     # A speed is also off by what it changes within the last bits of time.
     late = 32.0 * ULP * jnp.abs(scene.t)
     speed = [
-        ROUNDING * (_sizes(row, scene.v) + jnp.abs(u)) + late * r
-        for row, u, r in zip(system.row, system.speed, rise, strict=True)
+        ROUNDING * (_sizes(row, scene.v) + jnp.abs(u)) + late * r + turning * e
+        for row, u, r, e in zip(system.row, system.speed, rise, every, strict=True)
     ]
-    return Noise(place, speed, [ROUNDING * r for r in rise])
+    return Noise(place, speed, [ROUNDING * r + turned * e for r, e in zip(rise, every, strict=True)])
+
+
+def _angles(scene: Scene) -> range:
+    top = scene.mechanism.topology
+    return range(top.base_dof, top.base_dof + top.links)
 
 
 def _sizes(row: list[Any], values: Any) -> Any:

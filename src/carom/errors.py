@@ -7,6 +7,7 @@ import contextvars
 import dataclasses
 import functools
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -53,8 +54,12 @@ def flaw(broken: Any) -> None:
 
 
 def broken(tree: Any) -> Any:
-    """Does a number in `tree` break a rule of the object that holds it? For objects that were made somewhere else."""
-    with collecting() as flaws:
+    """Does a number in `tree` break a rule of the object that holds it? For objects that were made somewhere else.
+
+    Rules of laws, that is: those that stand in a class's `__check_init__`. They have warned already.
+    """
+    with collecting() as flaws, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CaromWarning)
         for node in _nodes(tree):
             for kind in type(node).__mro__:
                 check = vars(kind).get("__check_init__")

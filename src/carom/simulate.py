@@ -21,7 +21,7 @@ from .hybrid.condition import condition_of
 from .hybrid.flow import scene_with_motion
 from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.scene import Scene, merge, split
-from .hybrid.settings import Integration, Settings, settings_or_default
+from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
 from .progress import Progress
@@ -91,7 +91,7 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
         rtol=np.asarray(rtol),
         atol=np.asarray(atol),
         until=np.asarray(until),
-        max_steps=np.asarray(10 * int(old.max_steps)),  # tighter tolerances need more of them
+        max_steps=np.asarray(min(10 * int(old.max_steps), NO_LIMIT)),  # tighter tolerances need more of them
     )
     carry = _opened(result.world, result.start, until, bool(result.final.y.work))
     return _drive(result.world, integration, carry, progress, None, began, result.start)

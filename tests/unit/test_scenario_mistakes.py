@@ -158,12 +158,12 @@ MISTAKES = {
     "too many angles": (
         "angles = [60.0, 45.0]",
         "angles = [60.0, 45.0, 0.0]",
-        "start: angles of mechanism has shape (3,); it must be 2 numbers",
+        "start: angles of state has shape (3,); it must be 2 numbers",
     ),
     "too many rates": (
         "angles = [60.0, 45.0]",
         "angles = [60.0, 45.0]\nrates = [1.0]",
-        "rates and velocities of the start: angles of mechanism has shape (1,)",
+        "rates and velocities of the start: rates of state has shape (1,)",
     ),
     "no start": ("[start]\nangles = [60.0, 45.0]\ndegrees = true\n", "", "start of 'arm-repeated-impact' is missing"),
     "gravity of three": ("gravity = 9.81", "gravity = [0.0, 0.0, 1.0]", "gravity"),

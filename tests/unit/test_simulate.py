@@ -90,9 +90,9 @@ def test_bad_input_is_answered_by_a_sentence(change: dict, sentence: str) -> Non
 @pytest.mark.usefixtures("nothing_compiles")
 def test_states_of_the_wrong_length_are_refused() -> None:
     world = pendulum()
-    with pytest.raises(carom.CaromError, match=r"angles of mechanism has shape \(2,\); it must be 1 number"):
+    with pytest.raises(carom.CaromError, match=r"angles of state has shape \(2,\); it must be 1 number"):
         carom.simulate(world, world.state(angles=[0.0, 0.0]), until=1.0)
-    with pytest.raises(carom.CaromError, match=r"base of mechanism has shape \(2,\); it must be 0 numbers"):
+    with pytest.raises(carom.CaromError, match=r"base of state has shape \(2,\); it must be 0 numbers"):
         carom.simulate(world, world.state(base=(0.0, 0.0)), until=1.0)
 
 

@@ -90,12 +90,36 @@ REFUSED = {
         lambda: BALL.state(angles=np.zeros((3, 1)), base=np.zeros((2, 2))),
         r"arrays of state have \[2, 3\] rows",
     ),
-    "too many angles": (lambda: ARM.state(angles=[0.0] * 3), r"angles of mechanism has shape \(3,\)"),
+    "too many angles": (lambda: ARM.state(angles=[0.0] * 3), r"angles of state has shape \(3,\)"),
     "no number": (
         lambda: ARM.state(angles=["a", 0.0]),
         r"angles of state is \['a', 0.0\]; every entry must be a number",
     ),
-    "nan": (lambda: ARM.state(rates=[np.nan, 0.0]), r"every entry must be a finite number"),
+    "nan": (lambda: ARM.state(rates=[np.nan, 0.0]), r"rates of state is \[nan, 0.0\]; every entry must be a finite"),
+    "a velocity too many": (
+        lambda: BALL.state(base_velocity=(1.0, 2.0, 3.0)),
+        r"base_velocity of state has shape \(3,\)",
+    ),
+    "no coordinates": (lambda: carom.State(None, [1.0]), r"q of state is None; every entry must be a number"),
+    "unlike shapes": (lambda: carom.State([1.0], [1.0, 2.0]), r"q and v of State have shapes \(1,\) and \(2,\)"),
+    "a contact that controls": (
+        lambda: carom.World(BALL, control=carom.Contact(BALL.tip, FLOOR, 0.5)),
+        r"control of World holds a RigidContact; give it as one of the contacts",
+    ),
+    "one name for two contacts": (
+        lambda: carom.World(
+            BALL, contacts=[carom.Contact(BALL.tip, FLOOR, law) for law in (carom.Newton(0.5), carom.Hertz(1e6))]
+        ),
+        r"2 contacts are called 'link1.tip'; names must differ",
+    ),
+    "a class for a law": (
+        lambda: carom.Contact(BALL.tip, FLOOR, carom.Hertz),
+        r"normal of contact 'link1.tip' is <class",
+    ),
+    "a settle speed below 0": (
+        lambda: carom.World(BALL, settle_speed=-1.0),
+        r"settle_speed of World is -1; it must be",
+    ),
     "settings of the old kind": (
         lambda: carom.simulate(carom.World(ARM), ARM.state(), until=1.0, settings={"rtol": 1e-9}),
         r"settings are a dict; they must be carom.Settings",
@@ -139,6 +163,26 @@ def test_the_start_of_a_lane_may_be_a_function_of_its_parameters():
     rows = carom.batch(make, lanes, ARM.state(angles=[[0.1, 0.1], [0.2, 0.2]]), until=0.1)
     np.testing.assert_allclose(ends.q, rows.q, rtol=1e-13)
     assert len(ends.work) == 1  # one set of settings for all doors: a ledger is kept
+
+
+def test_settings_can_be_compared_and_hashed():
+    assert carom.Settings(rtol=jnp.asarray(1e-9), max_steps=np.int64(5)) == carom.Settings(rtol=1e-9, max_steps=5)
+    assert hash(carom.Settings(rtol=jnp.asarray(1e-9))) == hash(carom.Settings(rtol=1e-9))
+
+
+def test_a_run_without_limits_can_be_repeated_more_finely():
+    world = carom.World(ARM)
+    run = carom.simulate(world, ARM.state(), until=0.1, settings=carom.Settings(max_steps=None))
+    assert run.converge().rtol == pytest.approx(1e-9)
+
+
+def test_a_schedule_takes_the_name_of_any_contact():
+    floor = carom.Contact("link2.tip", carom.Plane(height=-1.5), carom.Newton(0.5), name="floor")
+    for switch in (carom.control.OnStrike("floor"), carom.control.OnStrike(floor)):
+        schedule = [switch, carom.control.AtTime(100.0)]
+        control = carom.PostureControl(ARM, [[0.0, 0.0], [1.0, 1.0]], [1.0, 1.0], [1.0, 1.0], schedule=schedule)
+        run = carom.simulate(carom.World(ARM, contacts=floor, control=control), ARM.state(), until=0.8)
+        assert "end of posture 1" in {e.exit for e in run.events}
 
 
 # -- how it prints -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.condition import edge
 from ..hybrid.scene import Scene
 from ..mechanism import Site
@@ -32,7 +31,7 @@ class AbstractSwitch(eqx.Module):
 
 
 class OnStrike(AbstractSwitch):
-    """The phase ends when a contact closes: a compliant one by its name or itself, a rigid one itself.
+    """The phase ends when a contact closes, given by its name or itself.
 
         OnStrike("tip"), OnStrike(carom.Contact(...))
 
@@ -40,26 +39,21 @@ class OnStrike(AbstractSwitch):
     """
 
     contact: str = eqx.field(static=True)
-    pair: Any  # of a rigid contact, else None
 
     def __init__(self, contact: Any) -> None:
-        pair = getattr(contact, "pair", None)
-        if pair is None and not isinstance(contact, str):
+        name = contact if isinstance(contact, str) else getattr(contact, "name", None)
+        if not isinstance(name, str):
             raise errors.CaromError(
-                f"contact of OnStrike is a {type(contact).__name__}; it must be the name of a compliant contact, or "
-                "the contact itself"
+                f"contact of OnStrike is a {type(contact).__name__}; it must be the contact, or its name (give it one: "
+                "name=)"
             )
-        self.contact = contact if isinstance(contact, str) else str(contact.name)
-        # An automaton is known to the world by its name; one contact among rigid ones is not.
-        self.pair = None if isinstance(contact, str | AbstractAutomaton) else pair
+        self.contact = name
 
     def guard(self, scene: Scene) -> Any:
-        if self.pair is not None:
+        if self.contact in scene.strikes:
             # True at the instant of a blow alone: a contact that rebounds is open before and after it.
-            errors.name_in("rigid contact", self.contact, tuple(scene.strikes))
             return edge(jnp.where(scene.strikes[self.contact] == scene.t, 1.0, -1.0))
-        if self.contact not in scene.phases:
-            errors.name_in("compliant contact", self.contact, tuple(scene.phases))
+        errors.name_in("contact", self.contact, (*scene.phases, *scene.strikes))
         return jnp.where(scene.phases[self.contact] != 0, 1.0, -1.0)
 
 

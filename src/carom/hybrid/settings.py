@@ -37,6 +37,11 @@ class Settings:
     ledger: bool = True
 
     def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):  # plain numbers, so that settings can be compared and hashed
+            value = getattr(self, each.name)
+            known = isinstance(value, np.generic | np.ndarray | jax.Array) and not isinstance(value, jax.core.Tracer)
+            if known and np.ndim(value) == 0:
+                object.__setattr__(self, each.name, value.item())
         solver_of(self.solver)
         errors.number("Settings", "rtol", self.rtol, above=0.0)
         errors.number("Settings", "atol", self.atol, above=0.0)

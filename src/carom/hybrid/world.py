@@ -17,6 +17,7 @@ from .automaton import AbstractAutomaton, Own
 from .member import AbstractMember, AbstractUnplaced, gather
 from .scene import Continuous, Scene, length_of
 
+FRICTION_RULES = ("path", "end velocity")
 HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
 
 
@@ -68,6 +69,9 @@ class World(eqx.Module):
                 f"at most {walk.UNROLL}; use a compliant law with smooth friction instead"
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
+        errors.names("contacts", [name for a in self.automata for name, _ in a.pairs], "give each its own name=")
+        errors.number("World", "settle_speed", settle_speed, least=0.0)
+        errors.name_in("friction_rule of World", friction_rule, FRICTION_RULES)
         for automaton in self.automata:
             automaton.check_with(mechanism, self.automata)
 
@@ -115,7 +119,10 @@ class World(eqx.Module):
         return self.mechanism.state(angles, rates, **given)
 
     def __repr__(self) -> str:
-        return _printed(self)
+        try:
+            return _printed(self)
+        except AttributeError:  # some of its leaves were taken away
+            return f"<{type(self).__name__} without some of its numbers>"
 
     def energy(self, q: Any, v: Any) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
@@ -133,14 +140,21 @@ def _printed(world: World) -> str:
     return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
 
 
+RULES = {
+    "contacts": "it must hold contacts, carom.Contact(...)",
+    "control": "it must hold controllers, such as carom.PostureControl(...)",
+    "elements": "it must hold springs, carom.Spring(...)",
+}
+
+
 def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:
     items = tuple(given) if isinstance(given, list | tuple) else (given,)
     items = tuple(item.placed(mechanism) if isinstance(item, AbstractUnplaced) else item for item in items)
+    kinds = (AbstractAutomaton, AbstractMember) if field == "contacts" else (AbstractAutomaton,)
     for item in items:
-        if not isinstance(item, AbstractAutomaton | AbstractMember):
-            raise errors.CaromError(
-                f"{field} of World holds a {type(item).__name__}; it must hold contacts or controllers"
-            )
+        if not isinstance(item, kinds):
+            cure = "give it as one of the contacts" if isinstance(item, AbstractMember) else RULES[field]
+            raise errors.CaromError(f"{field} of World holds a {type(item).__name__}; {cure}")
     return items
 
 

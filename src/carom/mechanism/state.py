@@ -25,11 +25,17 @@ class State(eqx.Module):
     v: Float[Array, "*lanes dof"]
 
     def __init__(self, q: Any, v: Any) -> None:
-        self.q, self.v = jnp.asarray(q, dtype=float), jnp.asarray(v, dtype=float)
+        self.q, self.v = _array("q", q), _array("v", v)
         if self.q.shape != self.v.shape or self.q.ndim not in (1, 2):
             raise errors.CaromError(
                 f"q and v of State have shapes {self.q.shape} and {self.v.shape}; both must be (dof,), or (lanes, dof)"
             )
+
+    def __repr__(self) -> str:
+        if any(isinstance(x, jax.core.Tracer) for x in (self.q, self.v)) or self.q.ndim != 1:
+            return f"State of shape {self.q.shape}"
+        q, v = (", ".join(f"{x:.6g}" for x in numbers) for numbers in (self.q, self.v))
+        return f"State(q=[{q}], v=[{v}])"
 
     @property
     def lanes(self) -> int | None:
@@ -71,6 +77,8 @@ def state_of(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) 
 
 def _array(field: str, value: Any) -> Any:
     try:
+        if value is None:
+            raise TypeError
         return jnp.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise errors.CaromError(f"{field} of state is {value!r}; every entry must be a number") from None
@@ -85,7 +93,13 @@ def _has_rows(mechanism: Mechanism, field: str, array: Any) -> bool:
 
 
 def _single(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) -> State:
-    still = jnp.zeros(mechanism.topology.links)
+    top = mechanism.topology
+    sizes = {"angles": top.links, "rates": top.links, "bending": sum(top.modes), "bending_rates": sum(top.modes)}
+    for field, value in given.items():
+        if value is not None:
+            size = sizes.get(field, top.base_dof)
+            errors.vector("state", field, jnp.ravel(value) if field.startswith("base") else value, size)
+    still = jnp.zeros(top.links)
     angles, rates = (still if given[name] is None else given[name] for name in ("angles", "rates"))
     return State(
         mechanism.coordinates(angles, base=given["base"], bending=given["bending"], **how),

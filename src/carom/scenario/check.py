@@ -11,7 +11,7 @@ from ..capture import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
 from ..simulate import check_start
-from .build import at, contacts_of, controls_of, mechanism_of, state_of, world_of
+from .build import at, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from .library import text_and_place
 from .measures import MEASURES, nearest
 from .model import Scenario
@@ -80,6 +80,8 @@ def _one(s: Scenario) -> str:
     for automaton in world.automata:
         with at(f"'{automaton.name}'"):
             automaton.check(world.mechanism)
+    with at("the run"):
+        settings_of(s)
     start = state_of(s, world.mechanism)
     with at("start"):
         check_start(world, start)

@@ -43,7 +43,9 @@ def scenario_of(
         raise CaromError(f"Scenario.of got a {type(world).__name__}; it must be a carom.World")
     for word in words:
         if word not in WORDS:
-            raise CaromError(f"Scenario.of got '{word}'; besides start, until, name and settings it takes {WORDS}")
+            raise CaromError(
+                f"Scenario.of got '{word}'; besides start, until, name and settings it takes {', '.join(WORDS)}"
+            )
     notes = _Notes()
     data: dict[str, Any] = {
         "name": name,
@@ -77,7 +79,8 @@ def _start(mechanism: Mechanism, state: State) -> dict[str, Any]:
 def _run(settings: Settings) -> dict[str, Any]:
     """What is not as by default."""
     fields = [field.name for field in dataclasses.fields(Settings)]
-    return {f: plain(getattr(settings, f)) for f in fields if getattr(settings, f) != getattr(DEFAULT, f)}
+    other = {f: getattr(settings, f) for f in fields if getattr(settings, f) != getattr(DEFAULT, f)}
+    return {f: int(x) if f.startswith("max_") else plain(x) for f, x in other.items()}
 
 
 class _Notes:

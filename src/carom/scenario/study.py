@@ -116,9 +116,9 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
 def _run(
     scenario: model.Scenario, world: World, start: State, progress: bool | None, until: float | None = None
 ) -> Result:
-    end, settings = scenario.run.until if until is None else until, settings_of(scenario)
+    end = scenario.run.until if until is None else until
     with at("the run"):
-        result = simulate(world, start, until=end, settings=settings, progress=progress, throw=False)
+        result = simulate(world, start, until=end, settings=settings_of(scenario), progress=progress, throw=False)
         if len(result.steps.t):
             return result
         if int(result.final.outcome) == RUNNING:

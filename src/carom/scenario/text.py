@@ -223,7 +223,7 @@ RENAMED = {("contacts", "impact"): "normal"}
 
 def _unknown(path: Path, data: Any) -> str:
     today = RENAMED.get((str(path[0]), str(path[-1])))
-    if today is not None:
+    if today is not None and len(path) == 3:
         return f"{dotted(path)} was the word of format 1; today it is {dotted((*path[:-1], today))}"
     key, known = str(path[-1]), _known_keys(path[:-1], data)
     near = get_close_matches(key, known, n=1, cutoff=0.5)

@@ -94,7 +94,7 @@ def batch(
 
     `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
     returns one. A lane that fails has its code and stops, the others finish; with `throw` an error then names the
-    failed lanes. Pass the same `make` again to use what was compiled for it.
+    failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it
     compiles for about 50 s instead of 10; by default from 10,000 lanes on. Small mechanisms only (8 links).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,7 +10,8 @@ import jax.numpy as jnp
 from .. import errors
 from ..hybrid import outcome
 from ..hybrid.carry import Carry
-from ..hybrid.run import named, start, to_end
+from ..hybrid.run import named, to_end
+from ..hybrid.run import start as opened
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
@@ -17,7 +19,7 @@ from ..mechanism.state import State, refuse_state
 
 def final_state(
     world: World,
-    begin: State,
+    start: State,
     until: Any,
     *,
     settings: Settings | None = None,
@@ -33,10 +35,11 @@ def final_state(
     A pure function cannot raise: look at `outcome` (`carom.hybrid.outcome` has its words). A start inside a surface, or
     a number that a law does not allow, has an outcome of its own.
     """
-    begin, settings = refuse_state(begin, world.mechanism), settings_or_default(settings)
-    integration = settings.integration(until)
-    first = jnp.minimum(1e-3, 0.01 * integration.until)
-    begun = start(world, begin.q, begin.v, first, settings.ledger)
+    with errors.collecting() as flaws:
+        state, settings = refuse_state(start, world.mechanism), settings_or_default(settings)
+        integration = settings.integration(until)
+    begun = opened(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * integration.until), settings.ledger)
     # A world that was made under jit or vmap has numbers that nobody has looked at yet.
-    begun = begun._replace(outcome=jnp.where(errors.broken(world), outcome.BAD_NUMBER, begun.outcome))
+    bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
+    begun = begun._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, begun.outcome))
     return named(world, begun, to_end(world, integration, begun, reverse_steps))

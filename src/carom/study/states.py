@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -11,14 +12,17 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.run import start, to_end
+from ..hybrid.run import start as opened
+from ..hybrid.run import to_end
 from ..hybrid.scene import merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
 
+LEAST = 1e-12  # [s]
 
-def states_at(world: World, begin: State, times: Any, *, settings: Settings | None = None) -> tuple[Any, Any]:
+
+def states_at(world: World, start: State, times: Any, *, settings: Settings | None = None) -> tuple[Any, Any]:
     """Coordinates and velocities at `times` [s] (in order, from 0 on), a row each: a pure function, as `final_state`.
 
     Events are served on the way. Rows after a failure are nan.
@@ -27,9 +31,13 @@ def states_at(world: World, begin: State, times: Any, *, settings: Settings | No
     if known is not None and (known.ndim != 1 or np.any(np.diff(known) < 0.0) or np.any(known < 0.0)):
         raise errors.CaromError(f"times of states_at are {known.tolist()}; they must be in order, none before 0")
     times = jnp.asarray(times, dtype=float)
-    begin, settings = refuse_state(begin, world.mechanism), settings_or_default(settings)
-    integration = settings.integration(times[-1])
-    carry = start(world, begin.q, begin.v, jnp.minimum(1e-3, 0.01 * times[-1] + 1e-12), settings.ledger)
+    with errors.collecting() as flaws:
+        state, settings = refuse_state(start, world.mechanism), settings_or_default(settings)
+        # Nothing happens until the first time if that is 0; the horizon itself is set for every time.
+        integration = settings.integration(jnp.maximum(times[-1], LEAST))
+    carry = opened(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * times[-1] + LEAST), ledger=False)
+    bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
+    carry = carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
     def one(c: Any, t: Any) -> Any:
         # To the next time, if the last one was reached.

@@ -62,7 +62,7 @@ Contacts = tuple[RigidContact, ...]
 def _law_of(name: str, law: Any) -> AbstractImpactLaw:
     if isinstance(law, AbstractImpactLaw):
         return law
-    if law is None or isinstance(law, str | eqx.Module):
+    if law is None or isinstance(law, str | eqx.Module | type | dict):
         raise errors.CaromError(
             f"normal of contact '{name}' is {law!r}; it must be a compliant law such as carom.Hertz(...), or an "
             "impulsive one such as carom.Newton(0.5)"

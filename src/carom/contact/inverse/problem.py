@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 
 from ... import errors
+from ...hybrid.member import AbstractUnplaced
 from ...mechanism import Mechanism
 from ..impact import RigidContact
 from ..pairs.site_on_surface import SiteOnSurface
@@ -60,8 +61,9 @@ def rigid_of(mechanism: Any) -> Mechanism:
     return mechanism
 
 
-def contacts_of(contacts: Any) -> tuple[RigidContact, ...]:
-    found = (contacts,) if isinstance(contacts, RigidContact) else tuple(contacts)
+def contacts_of(mechanism: Mechanism, contacts: Any) -> tuple[RigidContact, ...]:
+    found = tuple(contacts) if isinstance(contacts, list | tuple) else (contacts,)
+    found = tuple(c.placed(mechanism) if isinstance(c, AbstractUnplaced) else c for c in found)
     if not found:
         raise errors.CaromError(
             "contacts of ContactInverse is empty; give at least one, or use carom.dynamics.inverse_dynamics"

@@ -51,7 +51,7 @@ class ContactInverse(Problem):
         gravity: Any = STANDARD_GRAVITY,
     ) -> None:
         self.mechanism = rigid_of(mechanism)
-        self.contacts = contacts_of(contacts)
+        self.contacts = contacts_of(self.mechanism, contacts)
         self.gravity = gravity_vector(gravity)
         self.passive = tuple(sorted({mechanism.topology.link(name) for name in names_of("passive", passive)}))
         self.sticking = sticking_of(self.contacts, names_of("sticking", sticking))

@@ -36,6 +36,7 @@ def closed_form(e, g):
     return np.array(out) + RADIUS
 
 
+@pytest.mark.slow
 def test_restitution_and_gravity_from_the_heights_of_a_bouncing_ball():
     """Through three impacts; data from the closed form."""
     exact = carom.fit(heights, closed_form(0.7, 9.81), {"e": 0.6, "g": 9.0}, times=T)

@@ -56,7 +56,8 @@ def box(height: float, mu: float, slope: float) -> tuple[carom.World, list[float
     return world, [slope], [-math.sin(slope) * height, math.cos(slope) * height]
 
 
-@pytest.mark.parametrize("height", [0.05, 0.17])  # the tall one leans on its lower corner: shares of friction differ
+# The tall one leans on its lower corner: shares of friction differ.
+@pytest.mark.parametrize("height", [pytest.param(0.05, marks=pytest.mark.slow), 0.17])
 def test_a_box_below_the_friction_angle_does_not_creep(height: float) -> None:
     slope = math.atan(0.5) - 0.02
     world, angles, base = box(height, 0.5, slope)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import carom
 from carom.capture import capture
 from carom.scenario import load
 from carom.scenario.build import mechanism_of, state_of
@@ -10,10 +11,10 @@ from carom.scenario.study import _blow_of
 
 def test_the_impulse_stops_the_object_and_takes_the_energy():
     both = mechanism_of(load("capture-sideways"))
-    q, v = state_of(load("capture-sideways"), both)
+    start = state_of(load("capture-sideways"), both)
     at = [both.topology.labels.index(name) for name in ("target.x", "target.y")]
-    oblique = v.at[at[1]].set(-0.7)  # else nothing acts across the approach
-    own = capture(both, "arm.link2.tip", "target.grip", carom.State(q, oblique), kind="point", restitution=0.5)
+    oblique = start.v.at[at[1]].set(-0.7)  # else nothing acts across the approach
+    own = capture(both, "arm.link2.tip", "target.grip", carom.State(start.q, oblique), kind="point", restitution=0.5)
     impact, _, way = _blow_of(own)
     normal, tangent = np.array(way), np.array([way[1], -way[0]])
     impulse = impact.normal_impulse * normal + impact.tangential_impulse * tangent  # on the hand

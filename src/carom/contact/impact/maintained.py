@@ -77,7 +77,11 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     One of three feet in a row may have a negative share of the load although nothing moves.
     """
     n, rubs, (forces, w, sizes) = len(contacts), rubbing(contacts), found
-    noise = [ROUNDING * (jnp.abs(f) + size) + NOTHING for f, size in zip(forces, sizes, strict=True)]
+    # Levers are differences of places: far from the origin they are less exact, and so is what acts through them.
+    units = [1.0 if c.pair.length_unit == "rad" else scene.length for c in contacts]
+    far = [c.pair.rounding(scene, c.pair.touching(scene)) / u for c, u in zip(contacts, units, strict=True)]
+    inexact = [ROUNDING + e for e in (*far, *(far[i] for i in rubs))]
+    noise = [e * (jnp.abs(f) + size) + NOTHING for e, f, size in zip(inexact, forces, sizes, strict=True)]
     closed = [m != OPEN for m in modes]
     doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
     for k, i in enumerate(rubs):

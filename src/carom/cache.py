@@ -43,11 +43,10 @@ def own_files(name: str) -> Path | None:
         return None
     try:
         for entry in os.scandir(path):
-            seen = entry.stat(follow_symlinks=False)
-            if stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid():
-                os.unlink(entry.path)
-    except FileNotFoundError:  # another process was faster
-        return own_files(name)
+            with contextlib.suppress(FileNotFoundError):  # another process was faster
+                seen = entry.stat(follow_symlinks=False)
+                if stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid():
+                    os.unlink(entry.path)
     except OSError as trouble:
         _warn(f"compiled programs are not kept: {path} holds what is not yours, and it cannot be removed: {trouble}")
         return None

@@ -47,4 +47,4 @@ def cite(world: Any, solver: str = "tsit5") -> str:
 def _parts(world: Any) -> list[str]:
     """References of the links and automata, in order."""
     out = [BEAMS] if world.mechanism.topology.elastic else []
-    return [line for line in (*out, *(line for a in world.automata for line in a.cited)) if line]
+    return [line for line in (*out, *(line for a in world.automata for line in a.report.cited)) if line]

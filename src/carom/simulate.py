@@ -99,8 +99,6 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
 
 def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     """The carry at the start, unless something touches, or is not finite, that must not be."""
-    for automaton in world.automata:
-        automaton.check(world.mechanism)
     q, v, h = start.q, start.v, np.asarray(min(1e-3, 0.01 * until))
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
     _refuse_overlaps(world, overlaps)
@@ -130,11 +128,12 @@ def check_start(world: World, state: State) -> None:
 
 
 def _refuse_overlaps(world: World, overlaps: Any) -> None:
-    for automaton, depths in zip(world.automata, overlaps, strict=True):
+    units = {contact.name: contact.pair.length_unit for contact in world.contacts}
+    for depths in overlaps:
         for name, (depth, rounding) in depths.items():
             if not float(depth) <= INSIDE * float(world.length) + float(rounding):
                 raise errors.CaromError(
-                    f"contact '{name}' starts {float(depth):g} {automaton.unit(name)} inside its surface; a run starts "
+                    f"contact '{name}' starts {float(depth):g} {units[name]} inside its surface; a run starts "
                     "outside; move one of them, or turn the surface's normal to its free side"
                 )
 
@@ -142,9 +141,9 @@ def _refuse_overlaps(world: World, overlaps: Any) -> None:
 def _refuse_start(world: World, state: State) -> None:
     scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
     for automaton in world.automata:
-        reason = automaton.refuses(scene)
-        if reason is not None:
-            raise errors.CaromError(f"contact '{automaton.name}' is closed at the start: {reason}")
+        for cannot, say in automaton.barred(scene):
+            if bool(cannot):
+                raise errors.CaromError(say())
 
 
 def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
@@ -152,7 +151,7 @@ def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry,
     c = start(world, q, v, h, ledger)
     scene = scene_with_motion(world, c.t, c.y, c.phases, c.memory)
     guards = [
-        tuple(jnp.asarray(condition_of(k).value, dtype=float) for k in a.guard(scene, own)) if not a.row_count else ()
+        () if a.holding.count else tuple(jnp.asarray(condition_of(k).value, dtype=float) for k in a.guard(scene, own))
         for a, own in zip(world.automata, owns(c.y, c.phases, c.memory), strict=True)
     ]
     return c, [a.overlaps(scene) for a in world.automata], guards
@@ -280,5 +279,5 @@ def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
-    names = [world.automata[i].exits[e] for i, e in world.events]
-    return [1 + k for k, name in enumerate(names) if name.startswith(("touch", "strike"))]
+    closes = [{contact.begins for contact in a.report.contacts} for a in world.automata]
+    return [1 + k for k, (i, e) in enumerate(world.events) if world.automata[i].exits[e] in closes[i]]

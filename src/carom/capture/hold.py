@@ -14,11 +14,13 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..control.stops import refuse_beyond
 from ..dynamics import FORMALISMS, explicit, generalized_force, gravity_vector, linear, vector_of
-from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.scene import Load, Scene, merge
+from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
+from ..hybrid.reporting import Channel, Drive, Efforts, Report
+from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism, walk
 from .blow import BASES
 
+SOURCE = "control after a capture: Manfredi 2024, thesis, University of Trento"
 SAMPLES = 2001  # instants looked at for peak efforts
 
 
@@ -45,6 +47,7 @@ class HoldPose(AbstractAutomaton):
     kd: Float[Array, " dof"]
     gravity: Float[Array, "2"]
     actuated: tuple[int, ...] = eqx.field(static=True)
+    pushed: tuple[tuple[str, int], ...] = eqx.field(static=True)  # trees, and their bases in q
     linearise: bool = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
@@ -71,36 +74,41 @@ class HoldPose(AbstractAutomaton):
         self.kd = spread if kd is None else _gains(name, "kd", kd, mechanism.dof)
         self.gravity = gravity_vector(gravity)
         self.actuated, self.linearise, self.name = actuated_by(mechanism, base), linearise, name
-
-    @property
-    def cited(self) -> tuple[str, ...]:
-        return ("control after a capture: Manfredi 2024, thesis, University of Trento",)
+        places = [(tree, mechanism.topology.base_index(k)) for k, tree in enumerate(mechanism.topology.tree_names)]
+        self.pushed = tuple((tree, at) for tree, at in places if at is not None and at in self.actuated)
 
     @property
     def phases(self) -> tuple[str, ...]:
         return ("hold",)
 
     @property
-    def exits(self) -> tuple[str, ...]:
-        return ()
+    def channels(self) -> tuple[Channel, ...]:
+        return (Channel("actuators", "driven"),)
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        return ("actuators",)
+    def traits(self) -> Traits:
+        return Traits(pausable=True)
 
     @property
-    def pausable(self) -> bool:
-        return True
+    def report(self) -> Report:
+        drive = Drive(self._told, bases=tuple(name for name, _ in self.pushed), wanted=self._pose)
+        return Report(words=((self.name, type(self).__name__),), cited=(SOURCE,), drive=drive)
 
-    def check(self, mechanism: Mechanism) -> None:
+    def _told(self, scene: Scene, own: Own) -> Efforts:
+        efforts = self.efforts(scene.mechanism, merge(scene.q), merge(scene.v))
+        pushes = tuple((efforts[at], efforts[at + 1]) for _, at in self.pushed)
+        return Efforts(efforts[scene.top.angles], pushes)
+
+    def _pose(self, scene: Scene, own: Own) -> Any:
+        return scene.mechanism.to_absolute(self.target)[scene.top.angles]
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse another mechanism, and a pose behind a stop of an actuated joint."""
         if mechanism.dof != self.target.shape[0]:
             raise errors.CaromError(
                 f"'{self.name}' was built for {self.target.shape[0]} coordinates, the world's mechanism has "
                 f"{mechanism.dof}; build it with the same mechanism"
             )
-
-    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
-        """Refuse a pose behind a stop of an actuated joint."""
         target, top = errors.known(self.target), mechanism.topology
 
         def aims(link: int) -> np.ndarray | None:
@@ -108,15 +116,6 @@ class HoldPose(AbstractAutomaton):
             return None if target is None or i not in self.actuated else target[i : i + 1]
 
         refuse_beyond(others, aims, lambda i: f"the pose of '{self.name}'")
-
-    def start(self, scene: Scene) -> Own:
-        return Own(jnp.asarray(0), (), ())
-
-    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        return ()
-
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        return Landing(own.phase, own.memory, own.states)
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         q, v = merge(scene.q), merge(scene.v)

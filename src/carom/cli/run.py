@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .speech import ENDED_EARLY, INTERRUPTED, Stages
-from .tables import digit_table, impact_table, quantity_table
+from .tables import digit_table, impact_table, quantity_table, stance_table
 
 
 def run(
@@ -113,6 +113,8 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
         return
     if summary["impacts"]:
         typer.echo(impact_table(summary["impacts"]) + "\n")
+    if summary["stances"]:
+        typer.echo(stance_table(summary["stances"]) + "\n")
     if summary["quantities"]:
         typer.echo(quantity_table(summary["quantities"]) + "\n")
     for name, other in summary["variants"].items():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
+
+from ..result.columns import IMPACTS, STANCES, Column
 
 MOST_ROWS = 25
 LEAST_ROWS = 8  # numbers of which the fewest digits hold
@@ -20,34 +22,32 @@ def aligned(columns: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[
     ]
 
 
-# Head, unit, value of an impact's record, format; a column without anything to say is left out.
-IMPACT: tuple[tuple[str, str, Callable[[Mapping[str, Any]], float | None], str], ...] = (
-    ("t", "s", lambda i: i["t_start"], ".6f"),
-    ("lasts", "ms", lambda i: 1e3 * i["duration"], ".4f"),
-    ("v before", "m/s", lambda i: i["normal_velocity_before"], ".3f"),
-    ("after", "m/s", lambda i: i["normal_velocity_after"] + 0.0, ".3f"),
-    ("e", "-", lambda i: None if i["restitution"] is None else i["restitution"] + 0.0, ".3f"),
-    ("peak", "kN", lambda i: None if i["max_normal_force"] is None else 1e-3 * i["max_normal_force"], ".3f"),
-    ("impulse", "N s", lambda i: i["normal_impulse"], ".4g"),
-    ("dent", "um", lambda i: 1e6 * i["residual_indentation"], ".1f"),
-    ("lost", "J", lambda i: i["kinetic_energy_before"] - i["kinetic_energy_after"] if i["struck"] else None, ".4g"),
-)
-
-
 def impact_table(impacts: Sequence[Mapping[str, Any]]) -> str:
     """Impacts as people read them; contacts that were closed and took a share of a blow have no number."""
     shown = impacts[:MOST_ROWS]
     counts = accumulate(int(i["struck"]) for i in shown)
     numbers = [str(k) if i["struck"] else "" for k, i in zip(counts, shown, strict=True)]
-    columns = [["", *numbers], ["contact", *(i["contact"] for i in shown)]]
-    for head, unit, read, form in IMPACT:
-        values = [read(i) for i in shown]
-        if any(values):
-            columns.append([f"{head} [{unit}]", *("-" if v is None else format(v, form) for v in values)])
-    lines = aligned(columns, left=(1,))
-    if len(impacts) > MOST_ROWS:
-        lines.append(f"and {len(impacts) - MOST_ROWS} more in impacts.csv")
-    return "\n".join(lines)
+    return _rows([["", *numbers]], IMPACTS, shown, len(impacts), "impacts.csv")
+
+
+def stance_table(stances: Sequence[Mapping[str, Any]]) -> str:
+    """Stances as people read them."""
+    return _rows([], STANCES, stances[:MOST_ROWS], len(stances), "stances.csv")
+
+
+def _rows(
+    first: list[list[str]], columns: Sequence[Column], shown: Sequence[Mapping[str, Any]], count: int, file: str
+) -> str:
+    """A column without anything to say is left out."""
+    out = [*first, ["contact", *(row["contact"] for row in shown)]]
+    for column in columns:
+        if column.terse is not None:
+            head, unit, factor, form = column.terse
+            values = [None if row[column.field] is None else factor * row[column.field] + 0.0 for row in shown]
+            if any(values):
+                out.append([f"{head} [{unit}]", *("-" if v is None else format(v, form) for v in values)])
+    lines = aligned(out, left=(len(first),))
+    return "\n".join([*lines, f"and {count - len(shown)} more in {file}"] if count > len(shown) else lines)
 
 
 def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -10,17 +10,18 @@ import jax
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of, level, rising, turning, unless
 from ..hybrid.reaction import Row, dot
-from ..hybrid.scene import Load, Scene
+from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
+from ..hybrid.scene import Load, Own, Scene
 from ..hybrid.words import spelled
 from ..mechanism import Mechanism
 from .card import references
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import LEFT, MODES, RIGHT, STICKING, mode_of, sense
 from .normal import AbstractNormalLaw
-from .pairs import AbstractPair, JointLimit, Touching, pair_of
+from .pairs import AbstractPair, Touching, pair_of
 from .rows import rows_of
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
@@ -75,23 +76,8 @@ class CompliantContact(AbstractAutomaton):
         return bool(self.friction.corners)
 
     @property
-    def summary(self) -> tuple[tuple[str, str], ...]:
-        rubs = () if isinstance(self.friction, Frictionless) else (spelled(self.friction),)
-        return ((self.name, ", ".join((self.pair.words, spelled(self.normal), *rubs))),)
-
-    @property
-    def pairs(self) -> tuple[tuple[str, AbstractPair], ...]:
-        return ((self.name, self.pair),)
-
-    @property
-    def cited(self) -> tuple[str, ...]:
-        return references(self.normal, self.friction)
-
-    @property
     def phases(self) -> tuple[str, ...]:
-        if self._dry is None:
-            return ("open", *self.normal.phases)
-        return ("open", *(f"{phase}, {mode}" for phase in self.normal.phases for mode in MODES))
+        return tuple(phase.text for phase in self._phases)
 
     @property
     def exits(self) -> tuple[str, ...]:
@@ -118,16 +104,43 @@ class CompliantContact(AbstractAutomaton):
         return self.friction.states
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        return ("normal force", "friction", *(("surface motion",) if self.pair.moves else ()))
+    def channels(self) -> tuple[Channel, ...]:
+        own = (Channel("normal force", "dissipative", self.name), Channel("friction", "dissipative", self.name))
+        return (*own, Channel("surface motion", "driven")) if self.pair.moves else own
 
     @property
-    def clocked(self) -> bool:
-        return self.pair.moves
+    def traits(self) -> Traits:
+        """Another automaton's blow may have set sliding what stuck, or turned what slid: it looks again."""
+        return Traits(clocked=self.pair.moves, looks_again=self._dry is not None)
 
     @property
-    def row_count(self) -> int:
-        return 1 if self._dry else 0
+    def report(self) -> Report:
+        rubs = () if isinstance(self.friction, Frictionless) else (spelled(self.friction),)
+        return Report(
+            words=((self.name, ", ".join((self.pair.words, spelled(self.normal), *rubs))),),
+            cited=references(self.normal, self.friction),
+            contacts=(ContactReport(self.name, self.pair, self._phases, begins="touch"),),
+            touches=self._touches,
+            modes=lambda phase: [phase],
+            remarks=self._remarks,
+        )
+
+    @property
+    def _phases(self) -> tuple[Phase, ...]:
+        """Apart, then those of the normal law, each with every mode of dry friction."""
+        law = zip(self.normal.phases, self.normal.tones, strict=True)
+        modes = MODES if self._dry else ("",)
+        return (Phase("open", "open"), *(Phase(word, tone, mode) for word, tone in law for mode in modes))
+
+    def _touches(self, scene: Scene, own: Own) -> list[Touch]:
+        k, push, drag, _ = self.forces(scene, own)
+        if self._dry is not None:  # what holds it while it sticks
+            drag = drag + scene.reactions(self, own)[0][0]
+        return [Touch(k, push, drag)]
+
+    def _remarks(self, memory: tuple[Any, ...]) -> list[str]:
+        sentence = self.normal.beyond(self._lawful(memory))
+        return [] if sentence is None else [f"contact '{self.name}': {sentence}"]
 
     def striking(self, phase: Any) -> Any:
         return phase != OPEN
@@ -184,43 +197,35 @@ class CompliantContact(AbstractAutomaton):
         along, across = self.pair.carried(scene, k)
         return (*powers, push * along + drag * across)
 
-    def rows(self, scene: Scene, own: Own) -> list[Row]:
-        if self._dry is None:
-            return []
+    @property
+    def holding(self) -> Holding:
+        return Holding() if self._dry is None else Holding(1, self._rows, self._holds, self._shares)
+
+    def _rows(self, scene: Scene, own: Own) -> list[Row]:
+        assert self._dry is not None
         r = rows_of(self.pair, scene)
         row, zero = r.tangential, jnp.asarray(0.0)
-        return [Row(self.holds(own.phase), row, row, *self._dry.held(r.tangential_drift, r.touch.sliding), zero)]
+        return [Row(self._holds(own.phase), row, row, *self._dry.held(r.tangential_drift, r.touch.sliding), zero)]
 
-    def holds(self, phase: Any) -> Any:
+    def _holds(self, phase: Any) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)
 
-    def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
+    def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         return self._powers(scene, self.touching(scene), 0.0, forces[0])
 
     # -- the automaton -----------------------------------------------------------------------------------------------
 
-    def check(self, mechanism: Mechanism) -> None:
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         self.pair.check(mechanism)
-
-    @property
-    def stops(self) -> tuple[Any, ...]:
-        return (self.pair,) if isinstance(self.pair, JointLimit) else ()
-
-    def unit(self, contact: str) -> str:
-        return self.pair.length_unit
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         k = self.touching(scene)
         return {self.name: (k.indentation, 4.0 * self._noise(scene, k))}
 
-    def refuses(self, scene: Scene) -> str | None:
+    def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:
         k = self.touching(scene)
-        closed = bool(self._closed(scene, k))
-        return self.normal.refuses(k.rate) if closed else None
-
-    def barred(self, scene: Scene) -> Any:
-        k = self.touching(scene)
-        return self._closed(scene, k) & self.normal.barred(k.rate)
+        cannot = self._closed(scene, k) & self.normal.barred(k.rate)
+        return [(cannot, lambda: f"contact '{self.name}' is closed at the start: {self.normal.refuses(k.rate)}")]
 
     def longest(self, own: Own) -> Any:
         return jnp.where(own.phase == OPEN, jnp.inf, self.pair.longest) if self.pair.moves else jnp.inf
@@ -241,11 +246,6 @@ class CompliantContact(AbstractAutomaton):
         phase = jnp.where(closed, self._phase(0, mode_of(k.sliding)), OPEN)
         states = (jnp.zeros_like(k.indentation),) * len(self.states)
         return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
-
-    @property
-    def looks_again(self) -> bool:
-        """Another automaton's blow may have set sliding what stuck, or turned what slid."""
-        return self._dry is not None
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         k = self.touching(scene)
@@ -283,7 +283,7 @@ class CompliantContact(AbstractAutomaton):
         mode = self._mode(own.phase)
         sticks = mode == STICKING
         zero = jnp.zeros_like(k.indentation)
-        held = jax.lax.cond(self.holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
+        held = jax.lax.cond(self._holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
         push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
         most = dry.limit * push
         noise = ROUNDING * (jnp.abs(held) + jnp.abs(most) + jnp.abs(push)) + own.memory[-1]

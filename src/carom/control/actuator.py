@@ -11,11 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
-from ..hybrid.scene import Load, Scene
+from ..hybrid.reporting import Channel, Drive, Efforts, Report
+from ..hybrid.scene import Load, Own, Scene
 from .limits import Limits
-from .switch import AbstractSwitch, AtTime
+from .switch import AbstractSwitch
 
 
 class AbstractActuator(AbstractAutomaton):
@@ -57,16 +58,30 @@ class AbstractActuator(AbstractAutomaton):
         return Limits(self.limit, self.links if self.limit is not None and self.rate is None else 0)
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        return ("actuators",)
+    def channels(self) -> tuple[Channel, ...]:
+        return (Channel("actuators", "driven"),)
 
     @property
-    def pausable(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        timed = self.rate is not None or any(switch.instant is not None for switch in self.schedule)
+        return Traits(pausable=True, clocked=timed)
 
     @property
-    def clocked(self) -> bool:
-        return self.rate is not None or any(isinstance(switch, AtTime) for switch in self.schedule)
+    def report(self) -> Report:
+        return Report(words=((self.name, type(self).__name__),), cited=self.sources, drive=self.drive)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """References of the rule."""
+        return ()
+
+    @property
+    def drive(self) -> Drive:
+        """What it exerts, and where it drives to if it says so."""
+        return Drive(self._efforts)
+
+    def _efforts(self, scene: Scene, own: Own) -> Efforts:
+        return Efforts(self.torques(scene, own) if self.rate is None else list(own.memory[1:]))
 
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""
@@ -90,9 +105,8 @@ class AbstractActuator(AbstractAutomaton):
         return own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        torques = self.torques(scene, own) if self.rate is None else list(own.memory[1:])
         power = 0.0
-        for k, torque in enumerate(torques):
+        for k, torque in enumerate(self._efforts(scene, own).torques):
             scene.turn(load, k, torque)
             power = power + torque * scene.relative_rate(k)
         return Flow(self.rates_of(scene, own), (power,))

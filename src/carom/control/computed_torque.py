@@ -10,8 +10,9 @@ import equinox as eqx
 from .. import errors
 from ..dynamics import explicit
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
-from ..hybrid.automaton import AbstractAutomaton, Own
-from ..hybrid.scene import Scene
+from ..hybrid.automaton import AbstractAutomaton, Traits
+from ..hybrid.reporting import Drive
+from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism, walk
 from .actuator import AbstractActuator, gains, sampling
 from .stops import refuse_motion_beyond
@@ -81,10 +82,14 @@ class ComputedTorque(AbstractActuator):
         return ("tracking",)
 
     @property
-    def clocked(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        return super().traits._replace(clocked=True)
 
-    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+    @property
+    def drive(self) -> Drive:
+        return Drive(self._efforts, wanted=lambda scene, own: self.motion.at(scene.t).q)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a motion that passes a stop of a joint."""
         refuse_motion_beyond(self.name, self.motion, mechanism, others)
 

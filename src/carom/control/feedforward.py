@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid.automaton import AbstractAutomaton, Landing, Own
+from ..hybrid.automaton import AbstractAutomaton, Landing, Traits
 from ..hybrid.condition import NEVER, level, turning
-from ..hybrid.scene import Scene
+from ..hybrid.reporting import Drive
+from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .stops import refuse_motion_beyond
@@ -139,10 +140,18 @@ class FeedForward(AbstractActuator):
         return ("piece", *(() if self.shared else ("reference piece",)), *self.limits.memory)
 
     @property
-    def clocked(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        return super().traits._replace(clocked=True)
 
-    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+    @property
+    def drive(self) -> Drive:
+        return Drive(self._efforts, wanted=self._wanted if self.reference is not None else None, relative=self.relative)
+
+    def _wanted(self, scene: Scene, own: Own) -> Any:
+        assert self.reference is not None
+        return self.reference.at(scene.t).q[self.offset : self.offset + self.links]
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a reference that passes a stop of a joint which is corrected towards it."""
         kp = None if self.kp is None else errors.known(self.kp)
         if kp is not None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
-from ..hybrid.automaton import AbstractAutomaton, Own
-from ..hybrid.scene import Scene
+from ..hybrid.automaton import AbstractAutomaton
+from ..hybrid.reporting import Drive
+from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from .actuator import AbstractActuator, gains, sampling
 from .stops import refuse_beyond
@@ -86,14 +87,18 @@ class PostureControl(AbstractActuator):
         self.compensate_weight, self.relative, self.integral = compensate_weight, relative, ki is not None
 
     @property
-    def cited(self) -> tuple[str, ...]:
+    def sources(self) -> tuple[str, ...]:
         return (SOURCE,) if self.compensate_weight else ()
 
     @property
     def states(self) -> tuple[str, ...]:
         return tuple(f"integral {k + 1}" for k in range(self.links)) if self.integral else ()
 
-    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+    @property
+    def drive(self) -> Drive:
+        return Drive(self._efforts, wanted=self._targets, relative=self.relative)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse targets behind a stop of the joint."""
         refuse_beyond(others, lambda link: self._aims_at(mechanism, link), lambda i: f"target {i + 1} of '{self.name}'")
 
@@ -111,12 +116,18 @@ class PostureControl(AbstractActuator):
     def errors_of(self, scene: Scene, phase: Any) -> list[Any]:
         """Angle minus target of every link."""
         angle = scene.relative_angle if self.relative else scene.angle
+        return [angle(k) - target for k, target in enumerate(self._targets_in(phase))]
+
+    def _targets(self, scene: Scene, own: Own) -> list[Any]:
+        return self._targets_in(own.phase)
+
+    def _targets_in(self, phase: Any) -> list[Any]:
         out = []
         for k in range(self.links):
             target = self.targets[0][k]
             for i in range(1, self.targets.shape[0]):
                 target = jnp.where(phase == i, self.targets[i][k], target)
-            out.append(angle(k) - target)
+            out.append(target)
         return out
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:

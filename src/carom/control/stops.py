@@ -20,7 +20,7 @@ def refuse_beyond(
     others: Sequence[AbstractAutomaton], aims: Callable[[int], np.ndarray | None], name_of: Callable[[int], str]
 ) -> None:
     """Refuse angles behind a stop. `aims(link)` are those asked for, relative to the parent [rad], or None."""
-    for stop in (stop for other in others for stop in other.stops):
+    for stop in _stops(others):
         asked, limit = aims(stop.link), errors.known(stop.angle)
         if asked is None or limit is None:
             continue
@@ -32,6 +32,11 @@ def refuse_beyond(
                 f"{name_of(i)} asks link '{stop.link_name}' for {asked[i]:g} rad relative to its parent, beyond its "
                 f"{side} JointLimit, {float(limit):g} rad; bring the target within the limit, or move the stop"
             )
+
+
+def _stops(others: Sequence[AbstractAutomaton]) -> list[Any]:
+    found = [contact.pair.stop for other in others for contact in other.report.contacts]
+    return [stop for stop in found if stop is not None]
 
 
 def refuse_motion_beyond(
@@ -48,7 +53,7 @@ def refuse_motion_beyond(
 
     A motion of the user's own, or one whose numbers are not known yet, is not looked at.
     """
-    if not isinstance(motion, AbstractTrajectory) or not any(other.stops for other in others):
+    if not isinstance(motion, AbstractTrajectory) or not _stops(others):
         return
     duration = errors.known(motion.duration)
     times = np.linspace(0.0, 1.0 if duration is None else float(duration), INSTANTS)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
-from ..hybrid.scene import Load, Scene
+from ..hybrid.automaton import AbstractAutomaton, Flow
+from ..hybrid.reporting import Channel, Line, Report
+from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Site
 
 
@@ -55,19 +55,13 @@ class Spring(AbstractAutomaton):
         self.name = name or f"spring {site.name}"
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return ("acting",)
+    def channels(self) -> tuple[Channel, ...]:
+        return Channel("stiffness", "conservative"), Channel("damping", "dissipative")
 
     @property
-    def exits(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        return ("stiffness", "damping")
-
-    def start(self, scene: Scene) -> Own:
-        return Own(jnp.asarray(0), (), ())
+    def report(self) -> Report:
+        ends = (self.site, self.point if self.other is None else self.other)
+        return Report(words=((self.name, type(self).__name__),), lines=(Line("spring", ends),))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         ax, ay, avx, avy = self._end(scene, self.site)
@@ -85,9 +79,3 @@ class Spring(AbstractAutomaton):
 
     def _end(self, scene: Scene, site: Site) -> tuple[Any, Any, Any, Any]:
         return scene.site(site)
-
-    def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        return ()
-
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        return Landing(own.phase, (), ())

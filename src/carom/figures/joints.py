@@ -41,7 +41,8 @@ def _places(result: Any, times: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]
         if k is not None:
             out[name] = (at.q[:, k], at.q[:, k + 1], at.v[:, k], at.v[:, k + 1])
     sites = all_site_signals(result, times)
-    for name in sorted(sites, key=lambda n: not n.endswith(".tip")):
+    tips = [f"{name}.tip" for name in top.names]
+    for name in (*tips, *(n for n in sites if n not in tips)):
         s = sites[name]
         out[name] = (*s.position.T, *s.velocity.T)
     return out

@@ -11,7 +11,7 @@ from . import style
 
 
 def lacks(result: Any) -> str | None:
-    if not any(a.pairs for a in result.world.automata):
+    if not result.world.contacts:
         return "this world has no contact; add one with carom.World(..., contacts=...)"
     return None
 

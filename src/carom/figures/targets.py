@@ -8,28 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..capture.hold import HoldPose
-from ..control import ComputedTorque, FeedForward, PostureControl
-from ..result.dense import states
+from ..result.signals import effort_signals
 
 
 def targets_of(result: Any, times: np.ndarray) -> np.ndarray | None:
     """Wanted absolute angles [rad], (times, links), of the first controller that has any; None where none has."""
-    m = result.world.mechanism
-    for i, control in enumerate(result.world.automata):
-        if isinstance(control, PostureControl):
-            wanted = np.asarray(control.targets)[states(result, times).phases[i]]
-            return _absolute(m, wanted) if control.relative else wanted
-        if isinstance(control, HoldPose):
-            pose = np.asarray(m.to_absolute(control.target))[m.topology.angles]
-            return np.broadcast_to(pose, (len(times), len(pose)))
-        if isinstance(control, ComputedTorque):
-            return np.asarray(jax.vmap(lambda t, c=control: c.motion.at(t).q)(jnp.asarray(times)))
-        if isinstance(control, FeedForward) and control.reference is not None:
-            found = np.asarray(jax.vmap(control.reference.at)(jnp.asarray(times)).q)
-            wanted = found[:, control.offset : control.offset + control.links]
-            return _absolute(m, wanted) if control.relative else wanted
-    return None
+    if not any(a.report.drive is not None and a.report.drive.wanted is not None for a in result.world.automata):
+        return None
+    driven = next(e for e in effort_signals(result, times).values() if e.wanted is not None)
+    assert driven.wanted is not None
+    return _absolute(result.world.mechanism, driven.wanted) if driven.relative else driven.wanted
 
 
 def _absolute(mechanism: Any, relative: np.ndarray) -> np.ndarray:

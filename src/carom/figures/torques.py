@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from ..capture.hold import HoldPose
-from ..control import AbstractActuator
-from ..result.signals import base_force_signals, torque_signals
+from ..result.signals import effort_signals
 from . import style
 
 
 def lacks(result: Any) -> str | None:
-    if any(isinstance(a, AbstractActuator | HoldPose) for a in result.world.automata):
+    if any(a.report.drive is not None for a in result.world.automata):
         return None
     return "this world has no controller; add one with carom.World(..., control=...)"
 
 
 def draw(figure: Any, result: Any, times: np.ndarray) -> None:
     """A panel for every controller [N m], and one for forces on a free base [N]."""
-    torques, forces = torque_signals(result, times), base_force_signals(result, times)
+    found = effort_signals(result, times)
+    torques = {name: e.torques for name, e in found.items()}
+    forces = {f"{name} on {tree}": push for name, e in found.items() for tree, push in e.pushes.items()}
     axes = style.panels(figure, len(torques) + len(forces))
     names = result.world.mechanism.topology.names
     for one, (control, values) in zip(axes, torques.items(), strict=False):

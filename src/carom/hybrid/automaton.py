@@ -6,14 +6,16 @@ numbers that flow) and channels of the energy ledger. It says
     force   what it does while it flows: efforts on the mechanism, rates of its states, powers of its channels
     guard   one condition per exit; an event is the instant at which it becomes true (condition.py)
     jump    the new phase and memory and, for impulsive laws, the new velocity
+    report  what it is and does, for results, tables, figures and pages (reporting.py)
 
-docs/events.md states the rule as mathematics.
+Only `force` must be given; docs/extending.md has examples. docs/events.md states the rule of events as mathematics.
 """
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -23,7 +25,8 @@ from ..mechanism import Mechanism
 from .condition import NEVER as NEVER
 from .condition import Watch
 from .reaction import Row
-from .scene import Load, Scene
+from .reporting import Channel, Report
+from .scene import Load, Own, Scene
 
 
 class Flow(NamedTuple):
@@ -31,14 +34,6 @@ class Flow(NamedTuple):
 
     rates: tuple[Any, ...] = ()
     powers: tuple[Any, ...] = ()
-
-
-class Own(NamedTuple):
-    """What belongs to one automaton at one instant."""
-
-    phase: Any
-    memory: tuple[Any, ...]
-    states: tuple[Any, ...]
 
 
 class Landing(NamedTuple):
@@ -54,20 +49,57 @@ class Landing(NamedTuple):
     driven: Any = None
 
 
+class Traits(NamedTuple):
+    """What the engine must know of an automaton before it runs.
+
+    - `pausable`: a world with `pause_in_impact` neglects it during compliant impacts
+    - `clocked`: it depends on time itself
+    - `impulsive`: its jumps can change velocities; their energy enters its first channel
+    - `looks_again`: `jump` is also called with no exit fired: at the beginning, when the phases of all are known, and
+      after a blow of another automaton, when what stuck may slide
+    """
+
+    pausable: bool = False
+    clocked: bool = False
+    impulsive: bool = False
+    looks_again: bool = False
+
+
+def _no_rows(scene: Scene, own: Own) -> list[Row]:
+    return []
+
+
+@dataclasses.dataclass(frozen=True)
+class Holding:
+    """Relative velocities that an automaton may hold by reactions (see reaction.py).
+
+    - `count`: how many rows `rows(scene, own)` returns; those of other phases are there but not active
+    - `active(phase)`: is any of them active? Where none is, reactions are not computed
+    - `powers(scene, own, forces)`: of its reactions, by channel, to be added to those of `force`
+    """
+
+    count: int = 0
+    rows: Callable[[Scene, Own], list[Row]] = _no_rows
+    active: Callable[[Any], Any] = lambda phase: False
+    powers: Callable[[Scene, Own, list[Any]], tuple[Any, ...]] = lambda scene, own, forces: ()
+
+
 class AbstractAutomaton(eqx.Module):
     """Base of everything that has phases."""
 
     name: eqx.AbstractVar[str]
 
-    @property
-    @abc.abstractmethod
-    def phases(self) -> tuple[str, ...]:
-        """Names of the phases; the first one is number 0."""
+    # -- names: read when the world is built -----------------------------------------------------------------------
 
     @property
-    @abc.abstractmethod
+    def phases(self) -> tuple[str, ...]:
+        """Names of the phases; the first one is number 0."""
+        return ("acting",)
+
+    @property
     def exits(self) -> tuple[str, ...]:
         """Names of the events it can raise."""
+        return ()
 
     @property
     def memory(self) -> tuple[str, ...]:
@@ -80,109 +112,56 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        """Names of its entries in the energy ledger."""
+    def channels(self) -> tuple[Channel, ...]:
+        """Its entries in the energy ledger."""
         return ()
 
     @property
-    def summary(self) -> tuple[tuple[str, str], ...]:
-        """(name, what it is in a few words), a line each, for `print(world)`."""
-        return ((self.name, type(self).__name__),)
+    def traits(self) -> Traits:
+        return Traits()
 
-    @property
-    def pairs(self) -> tuple[tuple[str, Any], ...]:
-        """Contacts that it holds: name, and who meets whom. What has some is drawn, tabled and looked at closely."""
-        return ()
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a mechanism that this automaton cannot serve, and others that contradict it."""
 
-    @property
-    def cited(self) -> tuple[str, ...]:
-        """References of the laws and methods that it uses."""
-        return ()
+    # -- the start: before the first step --------------------------------------------------------------------------
 
-    @property
-    def pausable(self) -> bool:
-        """Does a world with `pause_in_impact` neglect it during compliant impacts?"""
-        return False
+    def start(self, scene: Scene) -> Own:
+        """Phase, memory and states at the beginning."""
+        zero = jnp.asarray(0.0)
+        return Own(jnp.asarray(0), (zero,) * len(self.memory), (zero,) * len(self.states))
 
-    @property
-    def clocked(self) -> bool:
-        """Does it depend on time itself?"""
-        return False
-
-    @property
-    def impulsive(self) -> bool:
-        """Can its jumps change velocities? Their energy then enters its first channel."""
-        return False
-
-    @property
-    def row_count(self) -> int:
-        """How many rows `rows` returns: relative velocities that it may hold (see reaction.py)."""
-        return 0
-
-    def rows(self, scene: Scene, own: Own) -> list[Row]:
-        """What it holds in its present phase; rows of other phases are there but not active."""
-        return []
-
-    def holds(self, phase: Any) -> Any:
-        """Is any of its rows active in this phase? Where none is, reactions are not computed."""
-        return self.row_count > 0
-
-    def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
-        """Powers of its reactions, by channel, to be added to those of `force`."""
-        return (0.0,) * len(self.channels)
-
-    def fails(self, phase: Any) -> Any:
-        """Is this a phase in which no motion is possible, or more than one? The run ends there."""
-        return False
-
-    def check(self, mechanism: Mechanism) -> None:
-        """Refuse a mechanism that this automaton cannot serve."""
-
-    def check_with(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
-        """Refuse a world whose other automata contradict this one; called when the world is built."""
-
-    @property
-    def stops(self) -> tuple[Any, ...]:
-        """Stops of joints that this automaton guards: link, link_name, angle, sign."""
-        return ()
-
-    def overlaps(self, scene: Scene) -> dict[str, Any]:
+    def overlaps(self, scene: Scene) -> dict[str, tuple[Any, Any]]:
         """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper."""
         return {}
 
-    def unit(self, contact: str) -> str:
-        """Unit of that contact's overlap: 'm', or 'rad' for a joint's stop."""
-        return "m"
+    def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:
+        """Why no run can start from here: whether that is so, and how to say it."""
+        return ()
 
-    def refuses(self, scene: Scene) -> str | None:
-        """Why a run cannot start from here; None if it can."""
-        return None
-
-    def barred(self, scene: Scene) -> Any:
-        """The same in a lane: can no run start from here?"""
-        return False
-
-    def longest(self, own: Own) -> Any:
-        """The longest step [s] that does not pass over what it feels in its present phase."""
-        return jnp.inf
-
-    @abc.abstractmethod
-    def start(self, scene: Scene) -> Own:
-        """Phase, memory and states at the beginning."""
-
-    @property
-    def looks_again(self) -> bool:
-        """Is `jump` also called with no exit fired: at the beginning, when the phases of all automata are known, and
-        after a blow of another automaton, when what stuck may slide?"""
-        return False
+    # -- the flow: at every stage of every step ----------------------------------------------------------------------
 
     @abc.abstractmethod
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Add efforts to the load; return rates and powers."""
 
-    @abc.abstractmethod
+    @property
+    def holding(self) -> Holding:
+        """What it holds by reactions."""
+        return Holding()
+
+    def longest(self, own: Own) -> Any:
+        """The longest step [s] that does not pass over what it feels in its present phase."""
+        return jnp.inf
+
+    def striking(self, phase: Any) -> Any:
+        """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
+        return False
+
+    # -- events: at both ends of every step, and inside it -----------------------------------------------------------
+
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         """One condition per exit; a plain number is an `edge`: true when it has risen from negative to non-negative."""
+        return ()
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Of every exit that depends on time and coordinates alone: what is needed to see it inside a step."""
@@ -192,14 +171,17 @@ class AbstractAutomaton(eqx.Module):
         """Times [s] at which something of its own happens; a step ends at each exactly. Past ones do not matter."""
         return ()
 
-    @abc.abstractmethod
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         """New phase, memory, states (and velocity) where an exit fired; called with `fired` traced booleans."""
+        return Landing(own.phase, own.memory, own.states)
 
-    def strikes(self, own: Own) -> dict[str, Any]:
-        """By the names of its contacts: when [s] an instantaneous blow last struck each; -1: never."""
-        return {}
-
-    def striking(self, phase: Any) -> Any:
-        """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
+    def fails(self, phase: Any) -> Any:
+        """Is this a phase in which no motion is possible, or more than one? The run ends there."""
         return False
+
+    # -- afterwards ------------------------------------------------------------------------------------------------
+
+    @property
+    def report(self) -> Report:
+        """What it tells about itself."""
+        return Report(words=((self.name, type(self).__name__),))

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 
 NEVER = -1.0  # value of an exit that the present phase does not have
 ULP = float(jnp.finfo(jnp.float64).eps)
+BEAT = 2.0  # [rad] of the fastest swing of a surface in one step, a quarter of it between two instants
 ROUNDING = 64.0 * ULP  # of a number, relative to the sum of the sizes of its terms
 
 

@@ -10,9 +10,9 @@ import jax.numpy as jnp
 
 from ..dynamics import explicit, flexible, linear
 from ..dynamics.motion import EXPLICIT_UP_TO, formalism_of
-from .automaton import AbstractAutomaton, Own
+from .automaton import AbstractAutomaton
 from .reaction import Row, react, restore
-from .scene import Continuous, Load, Scene, merge
+from .scene import Continuous, Load, Own, Scene, merge
 from .world import World, any_striking, owns, scene_of
 
 
@@ -32,7 +32,7 @@ def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
     rates, powers = [], []
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
-        if world.pause_in_impact and automaton.pausable:
+        if world.pause_in_impact and automaton.traits.pausable:
             aside = Load(world.mechanism)
             flow = automaton.force(scene, own, aside)
             load.add_all(aside, acting)
@@ -41,17 +41,22 @@ def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -
             flow = automaton.force(scene, own, load)
             powers += list(flow.powers)
         rates.append(tuple(flow.rates))
-    powers.append(_joints(scene, load))
-    if world.mechanism.topology.elastic:
-        forces, power = flexible.bending(world.mechanism, y.q, y.v)
-        for index, force in forces:
-            load.add(index, force)
-        powers.append(power)
+    powers += _passive(world, scene, y, load)
     gravity = (acting * world.gravity[0], acting * world.gravity[1])
     free, solve = _accelerations(world, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
         powers.append((acting - 1.0) * _weight_power(world, scene))
     return Motion(free, solve, tuple(rates), tuple(powers))
+
+
+def untouched(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Any:
+    """Accelerations as they would be if nothing touched."""
+    scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
+    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        if not automaton.report.contacts:
+            automaton.force(scene, own, load)
+    _passive(world, scene, y, load)
+    return _accelerations(world, y, load, (world.gravity[0], world.gravity[1]))[0]
 
 
 def derivative(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Continuous:
@@ -90,8 +95,8 @@ def brought_back(world: World, t: Any, y: Continuous, phases: Any, memory: Any, 
 def any_holding(world: World, phases: Any) -> Any:
     total = jnp.asarray(False)
     for automaton, phase in zip(world.automata, phases, strict=True):
-        if automaton.row_count:
-            total = total | automaton.holds(phase)
+        if automaton.holding.count:
+            total = total | automaton.holding.active(phase)
     return total
 
 
@@ -122,7 +127,7 @@ def scene_with_motion(world: World, t: Any, y: Continuous, phases: Any, memory: 
     scene.motion = motion
     each = owns(y, phases, memory)
     for automaton, own in zip(world.automata, each, strict=True):
-        scene.strikes |= automaton.strikes(own)
+        scene.strikes |= {name: blow.time for name, blow in automaton.report.blows(own).items()}
 
     def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]], list[Any]]:
         """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""
@@ -130,8 +135,8 @@ def scene_with_motion(world: World, t: Any, y: Continuous, phases: Any, memory: 
         mixed = [*each[:i], own, *each[i + 1 :]]
         motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
         found = react(_rows(world, scene, mixed), motion.free, _inverse(motion))
-        first = sum(a.row_count for a in world.automata[:i])
-        mine = range(first, first + automaton.row_count)
+        first = sum(a.holding.count for a in world.automata[:i])
+        mine = range(first, first + automaton.holding.count)
         block = [[found.weights[j][k] for k in mine] for j in mine]
         return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
 
@@ -146,19 +151,31 @@ def _inverse(motion: Motion) -> Callable[[list[Any]], list[Any]]:
 
 
 def _rows(world: World, scene: Scene, each: list[Own]) -> list[Row]:
-    return [row for a, own in zip(world.automata, each, strict=True) for row in a.rows(scene, own)]
+    return [row for a, own in zip(world.automata, each, strict=True) for row in a.holding.rows(scene, own)]
 
 
 def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any], powers: list[Any]) -> list[Any]:
     """Powers with those of the reactions added, each to its automaton's channels."""
     out, row, channel = list(powers), 0, 0
     for automaton, own in zip(world.automata, each, strict=True):
-        if automaton.row_count:
-            added = automaton.shares(scene, own, forces[row : row + automaton.row_count])
+        holding = automaton.holding
+        if holding.count:
+            added = holding.powers(scene, own, forces[row : row + holding.count])
             for k, power in enumerate(added):
                 out[channel + k] = out[channel + k] + power
-        row, channel = row + automaton.row_count, channel + len(automaton.channels)
+        row, channel = row + holding.count, channel + len(automaton.channels)
     return out
+
+
+def _passive(world: World, scene: Scene, y: Continuous, load: Load) -> list[Any]:
+    """Springs and dampers of joints and elastic links; powers of the dampers."""
+    powers = [_joints(scene, load)]
+    if world.mechanism.topology.elastic:
+        forces, power = flexible.bending(world.mechanism, y.q, y.v)
+        for index, force in forces:
+            load.add(index, force)
+        powers.append(power)
+    return powers
 
 
 def _joints(scene: Scene, load: Load) -> Any:

@@ -8,10 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
-from .automaton import Own
 from .condition import any_of
 from .flow import scene_with_motion
-from .scene import Continuous, merge
+from .scene import Continuous, Own, merge
 from .world import World
 
 
@@ -27,7 +26,7 @@ def serve(
         mine = fired[done : done + len(automaton.exits)]
         if mine:
             y, phases, memory = _serve_one(world, i, channel, t, y, rate, phases, memory, mine, first)
-        if mine and automaton.impulsive:
+        if mine and automaton.traits.impulsive:
             phases, memory = _jolt(world, i, t, y, phases, memory, any_of(mine))
         done += len(automaton.exits)
         channel += len(automaton.channels)
@@ -51,7 +50,7 @@ def _serve_one(
     scene = scene_with_motion(world, t, y, phases, memory)
     scene.acceleration = rate.v
     new = automaton.jump(scene, old, mine)
-    hit = any_of(mine) | first if automaton.looks_again else any_of(mine)
+    hit = any_of(mine) | first if automaton.traits.looks_again else any_of(mine)
 
     def keep(a: Any, b: Any) -> Any:
         return jax.tree.map(lambda x, z: jnp.where(hit, x, z), a, b)
@@ -60,7 +59,7 @@ def _serve_one(
     memory = _replace(memory, i, keep(tuple(jnp.asarray(m, dtype=float) for m in new.memory), old.memory))
     extra = _replace(y.extra, i, keep(tuple(new.states), old.states))
     velocity, work = y.v, y.work
-    if automaton.impulsive:
+    if automaton.traits.impulsive:
         velocity = keep(new.velocity, y.v)
         if y.work:  # the energy that the blow took (negative) or gave
             gain = _kinetic(world, y.q, velocity) - _kinetic(world, y.q, y.v)
@@ -74,7 +73,7 @@ def _serve_one(
 def _jolt(world: World, i: int, t: Any, y: Continuous, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
-        if j != i and automaton.looks_again and not automaton.impulsive:
+        if j != i and automaton.traits.looks_again and not automaton.traits.impulsive:
             old, none = Own(phases[j], memory[j], y.extra[j]), (jnp.asarray(False),) * len(automaton.exits)
             new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, none)
             phases = _replace(phases, j, jnp.where(hit, new.phase, old.phase))

@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 
 from . import outcome
-from .automaton import Own
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
@@ -21,7 +20,7 @@ from .jump import serve
 from .landing import exact, settle
 from .locate import arming, ask, width_of
 from .pace import error_of, most_turned, next_step, restart
-from .scene import Continuous
+from .scene import Continuous, Own
 from .seen import depths, fastest, unseen, watched
 from .settings import Integration
 from .world import World, owns

@@ -115,5 +115,9 @@ def restart(
 
 def _blow(world: World, verdict: Verdict) -> Any:
     """Did everything that happened take no time?"""
-    soft = [fired for (i, _), fired in zip(world.events, verdict.fired, strict=True) if not world.automata[i].impulsive]
+    soft = [
+        fired
+        for (i, _), fired in zip(world.events, verdict.fired, strict=True)
+        if not world.automata[i].traits.impulsive
+    ]
     return ~any_of(soft)

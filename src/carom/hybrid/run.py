@@ -7,7 +7,6 @@ experiment, that took 1.8 microseconds per step where the default took 60, and c
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from jaxtyping import Array
 
 from . import outcome
 from .carry import Carry, begin
+from .condition import any_of
 from .loop import advance
 from .scene import Continuous, Scene, merge, split
 from .settings import Integration
@@ -72,10 +72,10 @@ def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)
     carry = begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
-    barred = functools.reduce(lambda a, b: a | b, (a.barred(scene) for a in world.automata), jnp.asarray(False))
-    code = jnp.where(barred, outcome.CANNOT_START, carry.outcome)
+    cannot = any_of([flag for a in world.automata for flag, _ in a.barred(scene)])
+    code = jnp.where(cannot, outcome.CANNOT_START, carry.outcome)
     return carry._replace(
-        unsettled=jnp.asarray(any(a.looks_again for a in world.automata)),
+        unsettled=jnp.asarray(any(a.traits.looks_again for a in world.automata)),
         outcome=jnp.where(starts_inside(world, scene), outcome.STARTS_INSIDE, code),
     )
 

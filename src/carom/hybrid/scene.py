@@ -29,6 +29,14 @@ class Continuous(NamedTuple):
     work: tuple[Any, ...]  # one scalar per channel of the ledger
 
 
+class Own(NamedTuple):
+    """What belongs to one automaton at one instant."""
+
+    phase: Any
+    memory: tuple[Any, ...]
+    states: tuple[Any, ...]
+
+
 class Load:
     """Generalized force under construction. Local to one evaluation; never escapes it."""
 

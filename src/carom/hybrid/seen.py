@@ -21,14 +21,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .condition import Watch, any_of
+from .condition import BEAT, Watch, any_of
 from .locate import Asked, Ends
 from .scene import Continuous
 from .world import World, owns, scene_of
 
 NODES = (0.25, 0.5, 0.75)
 PART = 0.25  # between two of them
-BEAT = 2.0  # [rad] of the fastest swing in one step, a quarter of it between two instants
 ENOUGH = 0.99  # of a step: a cut to more than this is none
 TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it

@@ -13,9 +13,10 @@ from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State, walk
-from .automaton import AbstractAutomaton, Own
+from .automaton import AbstractAutomaton
 from .member import AbstractMember, AbstractUnplaced, gather
-from .scene import Continuous, Scene, length_of
+from .reporting import Channel, ContactReport
+from .scene import Continuous, Own, Scene, length_of
 
 FRICTION_RULES = ("path", "end velocity")
 HEAVY = 10.0  # see World.heavy; the arm paper's world has 7, a chain of 8 degrees of freedom with four contacts 28
@@ -69,19 +70,24 @@ class World(eqx.Module):
                 f"at most {walk.UNROLL}; use a compliant law with smooth friction instead"
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
-        errors.names("contacts", [name for a in self.automata for name, _ in a.pairs], "give each its own name=")
+        errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")
         errors.number("World", "settle_speed", settle_speed, least=0.0)
         errors.name_in("friction_rule of World", friction_rule, FRICTION_RULES)
         for automaton in self.automata:
-            automaton.check_with(mechanism, self.automata)
+            automaton.check(mechanism, self.automata)
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        """Names of all entries of the energy ledger."""
-        own = tuple(f"{a.name}: {c}" for a in self.automata for c in a.channels)
-        weight = ("neglected weight",) if self.pause_in_impact else ()
-        bends = ("beam damping",) if self.mechanism.topology.elastic else ()
-        return (*own, "joint dampers", *bends, *weight)
+    def channels(self) -> tuple[Channel, ...]:
+        """All entries of the energy ledger."""
+        own = tuple(c._replace(name=f"{a.name}: {c.name}") for a in self.automata for c in a.channels)
+        weight = (Channel("neglected weight", "conservative"),) if self.pause_in_impact else ()
+        bends = (Channel("beam damping", "dissipative"),) if self.mechanism.topology.elastic else ()
+        return (*own, Channel("joint dampers", "dissipative"), *bends, *weight)
+
+    @property
+    def contacts(self) -> tuple[ContactReport, ...]:
+        """Every contact, whoever holds it, as it reports itself."""
+        return tuple(contact for a in self.automata for contact in a.report.contacts)
 
     @property
     def events(self) -> tuple[tuple[int, int], ...]:
@@ -91,7 +97,7 @@ class World(eqx.Module):
     @property
     def row_count(self) -> int:
         """How many relative velocities may be held by reactions."""
-        return sum(a.row_count for a in self.automata)
+        return sum(a.holding.count for a in self.automata)
 
     @property
     def heavy(self) -> bool:
@@ -135,7 +141,7 @@ def _printed(world: World) -> str:
     gravity = errors.known(world.gravity)
     if gravity is not None and gravity.shape == (2,):
         lines.append("  gravity ({:g}, {:g}) m/s^2".format(*gravity))
-    rows = [row for automaton in world.automata for row in automaton.summary]
+    rows = [row for automaton in world.automata for row in automaton.report.words]
     wide = max([12, *(len(name) for name, _ in rows)])
     return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
 

@@ -1,7 +1,7 @@
 """The report of a run: one HTML file that needs nothing else, with a viewer that stretches time around every impact."""
 
 from .page import Figure as Figure
-from .page import Quantity as Quantity
 from .page import report as report
 from .page import write_report as write_report
 from .samples import Blow as Blow
+from .tabled import Quantity as Quantity

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..result.drawing import Clip, ContactForce, Part, drawing_of
+from ..hybrid.reporting import Phase
+from ..result.clip import Clip
+from ..result.drawing import ContactForce, Part, drawing_of
 from ..result.signals import energy_signals
 from .samples import Struck, samples
 
-PARTING, COMPRESSING = "parting", "compressing"
+# A phase that a law only calls closed is told apart by whether the bodies approach or part.
+COMPRESSING, PARTING = Phase("compressing", "elastic"), Phase("parting", "restitution")
 
 
 def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, Any]:
@@ -22,7 +25,7 @@ def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, A
     drawn = drawing_of(list(zip(clips, chosen.times, strict=True)))
     taken, packed = 0.0, []
     for k, part in enumerate(drawn.parts):
-        taken += sum(s.impact.kinetic_energy_before - s.impact.kinetic_energy_after for s in impacts if _opens(s, k))
+        taken += sum(s.impact.energy_lost for s in impacts if _opens(s, k))
         energy, taken = _energy(part, taken)
         packed.append(_part(part) | {"energy": energy})
     return {
@@ -92,7 +95,7 @@ def _part(part: Part) -> dict[str, Any]:
 
 def _contact(part: Part, c: ContactForce) -> dict[str, Any]:
     s = c.signals
-    words, codes = np.unique(_phases(c), return_inverse=True)
+    names, codes = _phases(c)
     normal = part.clip.turn(np.stack([s.nx, s.ny], axis=1))
     radii = [r.radius for r in part.rounds if r.name == c.name and r.kind == "tip"]
     return {
@@ -108,31 +111,27 @@ def _contact(part: Part, c: ContactForce) -> dict[str, Any]:
         "point": _floats(c.point),
         "force": _floats(c.force),
         "way": _floats(normal),
-        "phases": [str(w) for w in words],
+        "phases": [{"word": p.word, "text": p.text, "tone": p.tone} for p in names],
         "phase": base64.b64encode(codes.astype(np.uint8).tobytes()).decode("ascii"),
     }
 
 
-def _phases(c: ContactForce) -> np.ndarray:
-    """Phases by name; a law with a single phase is told apart by whether the bodies approach or part."""
+def _phases(c: ContactForce) -> tuple[list[Phase], np.ndarray]:
+    """The phases that occur, and the number of the one at each instant."""
     s = c.signals
-    plain = np.char.startswith(s.phase.astype(str), "closed") & (np.abs(s.rate) > 0.0) & (s.indentation > 0.0)
-    moving = np.where(s.rate > 0.0, COMPRESSING, PARTING)
-    return np.where(
-        plain & np.any(s.indentation > 1e-9), np.char.replace(s.phase.astype(str), "closed", moving), s.phase
-    )
+    moving = (s.tone == "closed") & (s.indentation > 0.0) & (s.rate != 0.0) & bool(np.any(s.indentation > 1e-9))
+    told = [s.phases[code] for code in s.code]
+    for k in np.flatnonzero(moving):
+        told[k] = (COMPRESSING if s.rate[k] > 0.0 else PARTING)._replace(mode=told[k].mode)
+    names = sorted(set(told))
+    return names, np.array([names.index(each) for each in told])
 
 
 def _energy(part: Part, before: float) -> tuple[dict[str, Any], float]:
     """Energies [J]; what contacts and dampers have taken goes on from clip to clip."""
     result = part.clip.result
     e = energy_signals(result, part.clip.local(part.t))
-    takers = {a.name for a in result.world.automata if a.pairs}
-    works = [
-        work
-        for name, work in e.works.items()
-        if name.endswith(("dampers", "damping")) or (_owner(name) in takers and not name.endswith("surface motion"))
-    ]
+    works = [e.works[channel.name] for channel in result.world.channels if channel.kind == "dissipative" and e.works]
     taken = before - sum(works, start=np.zeros_like(e.potential))
     packed = {
         "kinetic": _floats(np.sum(e.kinetic, axis=1)),
@@ -141,10 +140,6 @@ def _energy(part: Part, before: float) -> tuple[dict[str, Any], float]:
         "ledger": bool(e.works),
     }
     return packed, float(taken[-1])
-
-
-def _owner(channel: str) -> str:
-    return channel.rsplit(": ", 1)[0]
 
 
 def _opens(s: Struck, clip: int) -> bool:

@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
-from itertools import accumulate
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result.drawing import Clip, clips_of
+from ..result.clip import Clip, clips_of
 from ..result.files import write_text
-from ..result.impacts import Impact
 from .data import as_json, viewer_data
-from .samples import Blow, Struck, struck
-from .words import digits, plural, prefix, story, unit_of, warnings
+from .samples import Blow, struck
+from .tabled import Quantity, impact_table, quantity_table, stance_table
+from .words import digits, plural, story, warnings
 
 SCRIPTS = ("base.js", "clock.js", "motion.js", "scene.js", "lens.js", "scope.js", "viewer.js")
-MOST_ROWS = 400  # of the table of impacts
-
-
-class Quantity(NamedTuple):
-    """A number that a scenario is about, beside what it should be; empty where nothing is known."""
-
-    name: str
-    value: Any
-    unit: str = ""
-    expected: Any = None
-    difference: Any = None
-    verdict: str = ""
 
 
 class Figure(NamedTuple):
@@ -65,7 +52,7 @@ def report(
     clips = clips_of(clips)
     listed = struck(clips, blows)
     impacts = [s for s in listed if s.impact.struck]  # what is counted, and watched
-    told = story(clips, impacts) if words is None else words
+    told = story(clips, listed) if words is None else words
     data = viewer_data(clips, impacts)
     script = "".join(_asset(name) for name in SCRIPTS)
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
@@ -79,8 +66,8 @@ def report(
         words="".join(f"<p>{escape(p)}</p>" for p in (*map(str, told[:1]), " ".join(map(str, told[1:]))) if p),
         heading="Time microscope" if impacts else "Motion",
         warnings=_warnings(warnings(clips)),
-        impacts=_impact_table(listed, clips),
-        quantities=_quantity_table([Quantity(*row) for row in quantities]),
+        impacts=impact_table(listed, clips) + stance_table(clips),
+        quantities=quantity_table([Quantity(*row) for row in quantities]),
         figures=_figures([Figure(*f) for f in figures]),
         note=f'<p class="note">{escape(data["note"])}</p>' if data["note"] else "",
         data=as_json(data),
@@ -99,118 +86,6 @@ def write_report(path: Any, clips: Any, **options: Any) -> Path:
 
 def _asset(name: str) -> str:
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-class Column(NamedTuple):
-    """A column of the table of impacts: a head, a unit that takes a prefix (or none), and how to read its value."""
-
-    head: str
-    unit: str
-    read: Callable[[Impact], float]
-    scaled: bool = True
-
-
-NAN = float("nan")
-COLUMNS = (
-    Column("lasts", "s", lambda i: i.duration),
-    Column("normal velocity before", "m/s", lambda i: i.normal_velocity_before, False),
-    Column("normal velocity after", "m/s", lambda i: i.normal_velocity_after, False),
-    Column("restitution", "", lambda i: i.restitution, False),
-    Column("largest force", "N", lambda i: i.max_normal_force),
-    Column("largest indentation", "m", lambda i: i.max_indentation),
-    Column("dent left", "m", lambda i: i.residual_indentation),
-    Column("normal impulse", "N s", lambda i: i.normal_impulse),
-    Column("kinetic energy lost", "J", lambda i: i.kinetic_energy_before - i.kinetic_energy_after if i.struck else NAN),
-)
-
-
-def _impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
-    if not impacts:
-        return ""  # the words say so
-    shown = impacts[:MOST_ROWS]
-    columns = [c for c in COLUMNS if any(_speaks(c.read(s.impact)) for s in impacts)]
-    scales = [_scale(c, [c.read(s.impact) for s in impacts]) for c in columns]
-    heads = ["<th>no.</th>", '<th class="word">contact</th>', _head("begins", "s")]
-    heads += [_head(c.head, f"{letter}{c.unit}") for c, (_, letter) in zip(columns, scales, strict=True)]
-    rows = []
-    counts = accumulate(int(s.impact.struck) for s in shown)
-    for number, s in zip(counts, shown, strict=True):
-        button = f'<button class="go" data-impact="{number}" title="show impact {number}">{number}</button>'
-        cells = [
-            f"<td>{button if s.impact.struck else ''}</td>",
-            f'<td class="word">{escape(s.impact.contact)}</td>',
-            _cell("t_start", s.start, f"{s.start:.6f}"),
-        ]
-        for c, (scale, _) in zip(columns, scales, strict=True):
-            value = c.read(s.impact)
-            cells.append(_cell(c.head, value, digits(value * scale) if np.isfinite(value) else digits(value)))
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    left = len(impacts) - len(shown)
-    notes = [f"{plural(left, 'more impact')} are in impacts.csv."] if left else []
-    if not all(s.impact.struck for s in impacts):
-        notes.append("A contact without a number was closed, and took its share of the blow above it.")
-    if any(s.blow is None and unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
-        notes.append("At a joint's stop, metres are radians, and newtons are newton metres.")
-    return (
-        '<section aria-labelledby="impacts"><h2 id="impacts">Impacts</h2>'
-        '<div class="scroll tall" tabindex="0" role="region" aria-label="Impacts"><table class="impacts"><thead><tr>'
-        f"{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        + "".join(f'<p class="note">{note}</p>' for note in notes)
-        + "</section>"
-    )
-
-
-def _speaks(value: float) -> bool:
-    return bool(np.isfinite(value)) and value != 0.0
-
-
-def _scale(column: Column, values: Sequence[float]) -> tuple[float, str]:
-    finite = [abs(v) for v in values if np.isfinite(v)]
-    return prefix(max(finite, default=0.0)) if column.scaled else (1.0, "")
-
-
-def _head(name: str, unit: str) -> str:
-    return f"<th>{escape(name)}{f' <span>[{escape(unit)}]</span>' if unit else ''}</th>"
-
-
-def _cell(name: str, value: float, shown: str) -> str:
-    return f'<td data-name="{escape(name)}" data-value="{float(value)!r}">{escape(shown)}</td>'
-
-
-def _quantity_table(rows: Sequence[Quantity]) -> str:
-    if not rows:
-        return ""
-    body = []
-    for q in rows:
-        cells = [f'<td class="word">{escape(str(q.name))}</td>']
-        cells += [f"<td>{escape(_shown(x))}</td>" for x in (q.value,)]
-        cells.append(f'<td class="word">{escape(str(q.unit))}</td>')
-        cells += [f"<td>{escape(_shown(x))}</td>" for x in (q.expected, q.difference)]
-        cells.append(f'<td class="word">{escape(str(q.verdict))}</td>')
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    heads = ("quantity", "value", "unit", "expected", "difference", "verdict")
-    left = {"quantity", "unit", "verdict"}
-    head = "".join(f'<th class="word">{h}</th>' if h in left else f"<th>{h}</th>" for h in heads)
-    return (
-        '<section aria-labelledby="numbers"><h2 id="numbers">Numbers</h2>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="Quantities">'
-        f'<table class="quantities"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
-        "</div></section>"
-    )
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool | str):
-        return str(value)
-    try:
-        return f"{float(value):.6g}"
-    except (TypeError, ValueError):
-        return str(value)
 
 
 # -- the rest ----------------------------------------------------------------------------------------------------------

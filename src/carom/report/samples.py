@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result.drawing import Clip
+from ..result.clip import Clip
 from ..result.impacts import Impact
 
 RATE = 120.0  # frames per second of motion
@@ -88,7 +88,7 @@ def _of_clip(k: int, clip: Clip, shown: Sequence[Struck], even: int, each: int, 
             parts.append(np.linspace(s.start, s.end, each))
             parts.append(np.array([s.start - around, s.start - 0.5 * around, s.end + 0.5 * around, s.end + around]))
     # Forces and velocities jump at events: one frame on each side.
-    touching = {a.name for a in clip.result.world.automata if a.pairs}
+    touching = {a.name for a in clip.result.world.automata if a.report.contacts}
     ahead = clip.t0 - float(clip.result.t[0])
     marks = np.array([e.t + ahead for e in clip.result.events if e.automaton in touching][:MOST_EVENTS])
     parts += [marks, np.nextafter(marks, -np.inf)]

@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..result.drawing import Clip, pairs
+from ..result.clip import Clip
 from ..result.impacts import Impact
 from .samples import Struck
 
+MOST_NAMED = 6  # contacts in a sentence
 SEAM = 1e-6  # share of the energy in play that may be missing between two stretches without a word
 PREFIXES = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 
@@ -45,15 +46,16 @@ def quantity(value: float, unit: str, count: int = 3) -> str:
 
 def unit_of(clip: Clip, contact: str) -> str:
     """Of a contact's indentation: 'm', or 'rad' at a joint's stop."""
-    return next(pair.length_unit for name, pair in pairs(clip.result.world) if name == contact)
+    return next(c.pair.length_unit for c in clip.result.world.contacts if c.name == contact)
 
 
 def plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
+def story(clips: Sequence[Clip], listed: Sequence[Struck]) -> list[str]:
     """How long, how many impacts, the hardest, what they took, how well the ledger closes, how it ended."""
+    impacts = [s for s in listed if s.impact.struck]
     begin, end = min(clip.begin for clip in clips), max(clip.end for clip in clips)
     stretches = f" in {len(clips)} stretches" if len(clips) > 1 else ""
     numbered = [(n, s) for n, s in enumerate(impacts, start=1) if s.blow is None]  # as the table and the viewer count
@@ -62,7 +64,8 @@ def story(clips: Sequence[Clip], impacts: Sequence[Struck]) -> list[str]:
     out += [_blow(s) for s in blows]
     if strikes:
         out.append(_hardest(clips, numbered))
-        out.append(_taken(strikes))
+        out.append(_taken([s for s in listed if s.blow is None]))
+    out += _stood(clips)
     out += _seams(clips, blows)
     out += _ledger(clips)
     out += _ends(clips)
@@ -78,7 +81,7 @@ def _blow(s: Struck) -> str:
     """A blow between two clips."""
     i = s.impact
     met, parted = (quantity(abs(v), "m/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
-    lost, had = (quantity(x, "J") for x in (i.kinetic_energy_before - i.kinetic_energy_after, i.kinetic_energy_before))
+    lost, had = quantity(i.energy_lost, "J"), quantity(i.kinetic_energy_before, "J")
     return (
         f"At {digits(s.start, 4)}\u00a0s {i.contact}: they met at {met}, an impulse of "
         f"{quantity(i.normal_impulse, 'N s')} brought that to {parted}, and of {had} kinetic energy {lost} were lost."
@@ -91,8 +94,8 @@ def _counted(impacts: Sequence[Struck], blows: Sequence[Struck]) -> str:
     counts = Counter(s.impact.contact for s in (*blows, *impacts))
     if len(counts) == 1:
         return f" with {plural(len(impacts), 'impact')} of '{next(iter(counts))}'"
-    listed = ", ".join(f"'{name}' {count}" for name, count in counts.most_common(6))
-    rest = f", and {len(counts) - 6} more contacts" if len(counts) > 6 else ""
+    listed = ", ".join(f"'{name}' {count}" for name, count in counts.most_common(MOST_NAMED))
+    rest = f", and {len(counts) - MOST_NAMED} more contacts" if len(counts) > MOST_NAMED else ""
     return f" with {plural(len(blows) + len(impacts), 'impact')}: {listed}{rest}"
 
 
@@ -120,15 +123,24 @@ def _rebound(i: Impact, unit: str) -> str:
 
 
 def _taken(impacts: Sequence[Struck]) -> str:
-    lost = sum(s.impact.kinetic_energy_before - s.impact.kinetic_energy_after for s in impacts)
-    if len(impacts) == 1:
-        return f"It takes {quantity(lost, 'J')} of kinetic energy." if lost >= 0 else _gained("It", lost)
-    subject = "The impacts together"
-    return f"{subject} take {quantity(lost, 'J')} of kinetic energy." if lost >= 0 else _gained(subject, lost)
+    lost = sum(s.impact.energy_lost for s in impacts)
+    subject, one = ("It", "s") if len(impacts) == 1 else ("The impacts together", "")
+    return f"{subject} {f'take{one}' if lost >= 0 else f'add{one}'} {quantity(abs(lost), 'J')}."
 
 
-def _gained(subject: str, lost: float) -> str:
-    return f"{subject} add {quantity(-lost, 'J')} of kinetic energy."
+def _stood(clips: Sequence[Clip]) -> list[str]:
+    """Who stood, how often, for how much of the time."""
+    whole = sum(clip.end - clip.begin for clip in clips)
+    times: dict[str, list[float]] = {}
+    for stance in (stance for clip in clips for stance in clip.result.stances):
+        times.setdefault(stance.contact, []).append(stance.duration)
+    told = [
+        f"'{name}' {'once' if len(each) == 1 else f'{len(each)} times'}, for "
+        f"{digits(100.0 * sum(each) / whole if whole else 100.0, 3)}\u00a0% of the time"
+        for name, each in list(times.items())[:MOST_NAMED]
+    ]
+    rest = f"; and {len(times) - MOST_NAMED} more contacts" if len(times) > MOST_NAMED else ""
+    return [f"Contacts that stand: {'; '.join(told)}{rest}."] if told else []
 
 
 def _seams(clips: Sequence[Clip], told: Sequence[Struck]) -> list[str]:

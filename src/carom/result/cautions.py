@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hybrid.world import World
-from . import impacts as impacts_of
 from .signals import contact_signals
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def at_once(result: Result) -> list[str]:
     """What can be said without another program: `simulate` warns of it."""
     return [
         *_bent_too_far(result.world, result.q),
-        *impacts_of.beyond_their_laws(result.world, result.marks),
+        *[said for i, a in enumerate(result.world.automata) for said in a.report.remarks(result.marks.memory_after[i])],
         *_created(result),
         *_inside(result),
     ]
@@ -62,7 +61,7 @@ def _created(result: Result) -> list[str]:
         return []
     out, channel, marks = [], 0, result.marks
     for automaton in result.world.automata:
-        if automaton.impulsive and len(marks.t):
+        if automaton.traits.impulsive and len(marks.t):
             gain = np.asarray(marks.after.work[channel]) - np.asarray(marks.before.work[channel])
             worst = int(np.argmax(gain))
             created = gain > CREATED * result.energy.in_play
@@ -112,7 +111,7 @@ def tolerance_for(rtol: float, error: float) -> float:
 
 def _pulling(result: Result) -> list[str]:
     """Contacts that held back what should have left them."""
-    if not any(a.pairs for a in result.world.automata):
+    if not result.world.contacts:
         return []
     times = result.t[np.unique(np.linspace(0, len(result.t) - 1, min(len(result.t), MOST)).astype(int))]
     signals = contact_signals(result, times)

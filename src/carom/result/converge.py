@@ -9,12 +9,12 @@ import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..hybrid import outcome
-from .drawing import pairs
+from .columns import AT_STOPS, IMPACTS, Column
 from .impacts import Impact
 
 if TYPE_CHECKING:
@@ -161,32 +161,12 @@ def _works(first: Result, second: Result) -> list[Number | None]:
 # -- impacts -----------------------------------------------------------------------------------------------------------
 
 
-class _Field(NamedTuple):
-    """A number of an impact: its name, its unit where lengths are metres, its kind, how it is read."""
-
-    name: str
-    unit: str
-    kind: str
-    read: Any
-
-
-FIELDS = (
-    _Field("time", "s", "time", lambda i: i.t_start),
-    _Field("normal speed before", "m/s", "speed", lambda i: i.normal_velocity_before),
-    _Field("normal speed after", "m/s", "speed", lambda i: i.normal_velocity_after),
-    _Field("sliding before", "m/s", "speed", lambda i: i.tangential_velocity_before),
-    _Field("sliding after", "m/s", "speed", lambda i: i.tangential_velocity_after),
-    _Field("largest force", "N", "force", lambda i: i.max_normal_force),
-    _Field("normal impulse", "N s", "impulse", lambda i: i.normal_impulse),
-    _Field("friction impulse", "N s", "impulse", lambda i: i.tangential_impulse),
-    _Field("energy lost", "J", "energy", lambda i: i.kinetic_energy_before - i.kinetic_energy_after),
-)
-STOPS = {"m/s": "rad/s", "N": "N m", "N s": "N m s"}  # the units at a joint's stop
+FIELDS = tuple(column for column in IMPACTS if column.kind)
 
 
 def _impacts(first: Result, second: Result) -> tuple[list[Number | None], str]:
     """Rows of impacts that both runs have, and from which one on they have no longer the same."""
-    turns = {name for name, pair in pairs(first.world) if pair.length_unit == "rad"}
+    turns = {contact.name for contact in first.world.contacts if contact.pair.length_unit == "rad"}
     largest = _largest(first.impacts, turns)
     rows: list[Number | None] = []
     lost = count = 0
@@ -195,7 +175,7 @@ def _impacts(first: Result, second: Result) -> tuple[list[Number | None], str]:
         found: list[Number | None] = []
         for field in () if other is None else FIELDS:
             unit, kind = _kind(field, i, turns)
-            name = f"impact {count} ({i.contact}): {field.name}"
+            name = f"impact {count} ({i.contact}): {field.field.replace('_', ' ')}"
             found.append(number(name, unit, float(field.read(i)), float(field.read(other)), largest[kind]))
         rows += found
         same = other is not None and all(row is None or row.digits > 0 for row in found)
@@ -215,9 +195,9 @@ def _matched(first: Sequence[Impact], second: Sequence[Impact]) -> Iterable[tupl
         yield i, left.pop() if left else None
 
 
-def _kind(field: _Field, i: Impact, turns: set[str]) -> tuple[str, tuple[str, str]]:
+def _kind(field: Column, i: Impact, turns: set[str]) -> tuple[str, tuple[str, str]]:
     """The unit of a number, and what it is compared with in size."""
-    unit = STOPS.get(field.unit, field.unit) if i.contact in turns else field.unit
+    unit = AT_STOPS.get(field.unit, field.unit) if i.contact in turns else field.unit
     return unit, (field.kind, unit)
 
 

@@ -1,82 +1,21 @@
-"""The geometry of a run: what films and the report's viewer draw, as plain arrays over time.
-
-    clips = [Clip(first), Clip(second, t0=2.0, mirrored=True, shift=(0.5, 0.0))]
-
-A clip is one simulated stretch in a time and a frame of the ground that several stretches share: a crawler's steps,
-each with another foot held, or the motion before and after a capture.
-"""
+"""The geometry of a run: what films and the report's viewer draw, as plain arrays over time."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .. import errors
-from ..contact import AbstractPair
-from ..contact.pairs.disk_on_disk import DiskOnDisk
-from ..contact.pairs.site_on_segment import SiteOnSegment
-from ..contact.pairs.site_on_surface import SiteOnSurface
-from ..element import Spring
+from ..contact.surfaces.outline import Box, box_around
+from ..hybrid.reporting import ContactReport, Line
 from ..mechanism import Mechanism
+from .clip import Carried, Clip, clips_of
 from .dense import states
-from .outline import Box, box_around, outline
 from .signals import ContactSignals, contact_signals
-
-BENDS = 13  # points of an elastic link's axis
-
-
-class Carried(NamedTuple):
-    """A disk of a radius [m] that is welded to a link, its centre at (x, y) [m] in the link's frame."""
-
-    link: str
-    x: float
-    y: float
-    radius: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Clip:
-    """One run, placed.
-
-    - `t0` [s]: when it begins; `shift` (x, y) [m]: where its origin lies
-    - `mirrored`: its x axis points to the left
-    - `carried`: round bodies that belong to a link and are to be seen
-    """
-
-    result: Any
-    t0: float = 0.0
-    mirrored: bool = False
-    shift: tuple[float, float] = (0.0, 0.0)
-    carried: tuple[Carried, ...] = ()
-
-    def __post_init__(self) -> None:
-        errors.number("Clip", "t0", self.t0)
-        errors.vector("Clip", "shift", self.shift, 2)
-
-    @property
-    def begin(self) -> float:
-        return self.t0
-
-    @property
-    def end(self) -> float:
-        return self.t0 + float(self.result.t[-1]) - float(self.result.t[0])
-
-    def local(self, times: Any) -> np.ndarray:
-        """The run's own time [s]."""
-        first, last = float(self.result.t[0]), float(self.result.t[-1])
-        return np.clip(np.asarray(times, dtype=float) - self.t0 + first, first, last)
-
-    def place(self, points: np.ndarray) -> np.ndarray:
-        """Points (.., 2) of the run in the common frame."""
-        return self.turn(points) + np.asarray(self.shift, dtype=float)
-
-    def turn(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors (.., 2) of the run in the common frame."""
-        return vectors * np.array([-1.0 if self.mirrored else 1.0, 1.0])
+from .skeleton import Skeleton
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,20 +97,6 @@ class Drawing:
         return np.concatenate([part.t for part in self.parts])
 
 
-def clips_of(given: Any) -> tuple[Clip, ...]:
-    """Clips from a result, a clip, or several of either; in the order of time."""
-    items = given if isinstance(given, Sequence) else (given,)
-    clips = tuple(item if isinstance(item, Clip) else Clip(item) for item in items)
-    if not clips:
-        raise errors.CaromError("there is nothing to draw: clips is empty; give a result, or a Clip of one")
-    for clip in clips:
-        if not hasattr(clip.result, "world"):
-            raise errors.CaromError(
-                f"a clip holds a {type(clip.result).__name__}; it must hold what carom.simulate returned"
-            )
-    return tuple(sorted(clips, key=lambda clip: clip.t0))
-
-
 def drawing(clips: Any, times: Any, forces: bool = True) -> Drawing:
     """Geometry at common times [s]; where two clips meet the time belongs to the later one.
 
@@ -204,79 +129,15 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
         links=[link_line(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
         pins=place(_stacked([body.origin[k] for k in joints], len(times))),
         bases=place(np.stack([body.origin[k][0] for k in fixed])) if fixed else np.zeros((0, 2)),
-        rounds=[r for name, pair in pairs(result.world) for r in _rounds(clip, body, name, pair)],
-        springs=[_spring(clip, body, a) for a in result.world.automata if isinstance(a, Spring)],
+        rounds=[r for contact in result.world.contacts for r in _rounds(clip, body, contact)],
+        springs=[_line(clip, body, line) for a in result.world.automata for line in a.report.lines],
         tips=[place(body.site(_last_tip(m, tree))) for tree in range(len(top.free))],
         contacts=_contacts(clip, times) if forces else [],
         surfaces=[],
     )
 
 
-def pairs(world: Any) -> list[tuple[str, AbstractPair]]:
-    """Every contact of a world: its name and its pair."""
-    return [pair for automaton in world.automata for pair in automaton.pairs]
-
-
 # -- links -------------------------------------------------------------------------------------------------------------
-
-
-class Skeleton:
-    """Where the links of a mechanism are, for coordinates (times, dof): plain NumPy, nothing to compile."""
-
-    def __init__(self, mechanism: Mechanism, q: np.ndarray) -> None:
-        n, top = mechanism.numbers, mechanism.topology
-        self.mechanism, self.q = mechanism, q
-        angle = q[:, top.angles]
-        self.cos, self.sin = np.cos(angle), np.sin(angle)
-        self.origin: list[Any] = [None] * top.links
-        for k in top.order:
-            parent, at = top.parents[k], top.base_index(top.trees[k])
-            hang = np.asarray(n.hang[k])
-            if parent >= 0:
-                self.origin[k] = self.point(parent, hang, n.hang_reach[k])
-            elif at is None:
-                self.origin[k] = np.broadcast_to(np.asarray(n.pivot[top.trees[k]]) + hang, (len(q), 2))
-            else:
-                self.origin[k] = q[:, at : at + 2] + hang
-
-    def point(self, link: int, at: Any, reach: Any = None) -> np.ndarray:
-        """A point (x, y) of the straight link, where the bent one has it: (times, 2)."""
-        own = np.broadcast_to(np.asarray(at, dtype=float), (len(self.q), 2))
-        if reach is not None:
-            own = own + self._bent(link, np.asarray(reach.shape), np.asarray(reach.short))
-        return self.turned(link, own)
-
-    def turned(self, link: int, own: np.ndarray) -> np.ndarray:
-        cos, sin = self.cos[:, link], self.sin[:, link]
-        x, y = own[..., 0], own[..., 1]
-        return self.origin[link] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
-
-    def _bent(self, link: int, shape: np.ndarray, short: np.ndarray) -> np.ndarray:
-        """Displacement of a point by the bending: sum d_j u_j, and back along the axis by d^T H d / 2."""
-        d = self.q[:, list(self.mechanism.topology.mode_index(link))]
-        moved = d @ shape
-        moved[:, 0] -= 0.5 * np.einsum("ti,ij,tj->t", d, short, d)
-        return moved
-
-    def site(self, index: int) -> np.ndarray:
-        n, top = self.mechanism.numbers, self.mechanism.topology
-        return self.point(top.site_links[index], n.site[index], n.site_reach[index])
-
-    def axis(self, link: int) -> np.ndarray:
-        """The bent axis of an elastic link: (times, points, 2)."""
-        n = self.mechanism.numbers
-        flex = n.flex[link]
-        assert flex is not None
-        nodes = flex.nodes
-        place = np.asarray(nodes.place)
-        # The quadrature's nodes on the axis, not those that fill it up nor what is welded to it.
-        real = np.flatnonzero((np.asarray(nodes.mass) > 0.0) & (place[:, 1] == 0.0))
-        real = real[np.argsort(place[real, 0])]
-        real = real[np.unique(np.linspace(0, len(real) - 1, BENDS - 2).round().astype(int))]
-        shape, short = np.asarray(nodes.shape), np.asarray(nodes.short)
-        inner = [self.turned(link, place[g] + self._bent(link, shape[g], short[g])) for g in real]
-        tip = self.mechanism.topology.site_names.index(f"{self.mechanism.topology.names[link]}.tip")
-        return np.stack([self.origin[link], *inner, self.site(tip)], axis=1)
 
 
 def _stacked(columns: list[np.ndarray], count: int) -> np.ndarray:
@@ -332,35 +193,21 @@ def _carried(clip: Clip, body: Skeleton, c: Carried) -> LinkLine:
     return LinkLine(f"carried by {c.link}", "disk", float(c.radius), clip.place(np.stack(spoke, axis=1)))
 
 
-def _spring(clip: Clip, body: Skeleton, spring: Spring) -> np.ndarray:
-    near = body.site(spring.site.index)
-    fixed = np.asarray([float(x) for x in spring.point])
-    far = np.broadcast_to(fixed, near.shape) if spring.other is None else body.site(spring.other.index)
-    return clip.place(np.stack([near, far], axis=1))
+def _line(clip: Clip, body: Skeleton, line: Line) -> np.ndarray:
+    """Both ends, each a site or a point of the world: (times, 2, 2)."""
+    ends = [np.broadcast_to(body.end(end), (len(body.q), 2)) for end in line.ends]
+    return clip.place(np.stack(ends, axis=1))
 
 
 # -- contacts ----------------------------------------------------------------------------------------------------------
 
 
-def _rounds(clip: Clip, body: Skeleton, name: str, pair: AbstractPair) -> list[Round]:
-    def at(*sites: Any) -> np.ndarray:
-        return clip.place(np.stack([body.site(s.index) for s in sites], axis=1))
-
-    if isinstance(pair, SiteOnSurface):
-        return [Round(name, "tip", float(pair.radius), at(pair.site))]
-    if isinstance(pair, DiskOnDisk):
-        other = "ring" if pair.inside else "tip"
-        return [
-            Round(name, "tip", float(pair.first_radius), at(pair.first)),
-            Round(name, other, float(pair.second_radius), at(pair.second)),
-        ]
-    if isinstance(pair, SiteOnSegment):
-        bar = pair.segment
-        return [
-            Round(name, "tip", float(pair.radius), at(pair.site)),
-            Round(name, "bar", float(bar.radius), at(bar.start, bar.end)),
-        ]
-    return []  # a joint's stop has no shape
+def _rounds(clip: Clip, body: Skeleton, contact: ContactReport) -> list[Round]:
+    out = []
+    for shape in contact.pair.shapes:
+        points = clip.place(np.stack([body.end(site) for site in shape.sites], axis=1))
+        out.append(Round(contact.name, shape.kind, float(shape.radius), points))
+    return out
 
 
 def _contacts(clip: Clip, times: np.ndarray) -> list[ContactForce]:
@@ -397,11 +244,11 @@ def _surfaces(part: Part, box: Box) -> list[SurfaceLine]:
     clip, out = part.clip, list[SurfaceLine]()
     corners = np.array([[box.left, box.bottom], [box.right, box.top]]) - np.asarray(clip.shift)
     own = box_around(clip.turn(corners)).grown(0.5 * box.size)  # pictures are wider or higher than what moves
-    for name, pair in pairs(clip.result.world):
-        if isinstance(pair, SiteOnSurface):
-            for line in outline(pair.surface, own, clip.local(part.t)):
-                # Mirroring exchanges left and right: the line is walked the other way.
-                placed = clip.place(line)[..., :: -1 if clip.mirrored else 1, :]
-                if not any(np.array_equal(placed, other.points) for other in out):
-                    out.append(SurfaceLine(name, placed))
+    for contact in clip.result.world.contacts:
+        ground = contact.pair.ground
+        for line in [] if ground is None else ground.outline(own, clip.local(part.t)):
+            # Mirroring exchanges left and right: the line is walked the other way.
+            placed = clip.place(line)[..., :: -1 if clip.mirrored else 1, :]
+            if not any(np.array_equal(placed, other.points) for other in out):
+                out.append(SurfaceLine(contact.name, placed))
     return out

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
-from .drawing import Clip, Drawing, Part, clips_of, drawing
+from .clip import Clip, clips_of
+from .drawing import Drawing, Part, drawing
 from .files import FileError, written
 
 ENDINGS = (".mp4", ".gif", ".png")

@@ -28,6 +28,7 @@ from .records import Event as Event
 from .records import MomentumRecord as MomentumRecord
 from .records import States as States
 from .records import Statistics as Statistics
+from .stances import Stance, stances_of
 
 if TYPE_CHECKING:
     import xarray
@@ -144,9 +145,15 @@ class Result:
     def impacts(self) -> list[impacts_of.Impact]:
         """Every impact: of compliant contacts from touch to release, of rigid ones at an instant.
 
-        Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`.
+        Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`. What
+        a contact carries for longer is among the `stances`.
         """
         return impacts_of.find(self)
+
+    @cached_property
+    def stances(self) -> list[Stance]:
+        """Every stretch of time in which a contact carries weight, motors or springs: see `carom.Stance`."""
+        return stances_of(self)
 
     # -- energy --------------------------------------------------------------------------------------------------------
 
@@ -159,7 +166,7 @@ class Result:
         works = [
             np.append(column, np.asarray(end)) for column, end in zip(self.steps.y.work, self.final.y.work, strict=True)
         ]
-        named = dict(zip(self.world.channels, works, strict=True))
+        named = {channel.name: work for channel, work in zip(self.world.channels, works, strict=True)}
         return Ledger(self.t, kinetic, potential, named)
 
     @cached_property

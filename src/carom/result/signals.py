@@ -15,14 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..capture.hold import HoldPose
-from ..contact import CompliantContact, RigidContacts
-from ..contact.impact.phases import OPEN, WORDS
-from ..control.actuator import AbstractActuator
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
-from ..hybrid.automaton import AbstractAutomaton, Own
 from ..hybrid.flow import scene_with_motion
-from ..hybrid.scene import Continuous, Scene, split
+from ..hybrid.reporting import Phase, Touch
+from ..hybrid.scene import Continuous, Own, Scene, split
 from ..hybrid.world import World, any_striking
 from .dense import over, states
 
@@ -47,11 +43,35 @@ class ContactSignals:
     y: np.ndarray
     nx: np.ndarray  # from the second body into the first; zero at a joint's stop
     ny: np.ndarray
-    phase: np.ndarray  # of str
+    phases: tuple[Phase, ...]
+    code: np.ndarray  # number of the phase
+
+    @property
+    def phase(self) -> np.ndarray:
+        """Its words."""
+        return np.asarray([phase.text for phase in self.phases])[self.code]
+
+    @property
+    def tone(self) -> np.ndarray:
+        """In which it is drawn: see hybrid/reporting.py."""
+        return np.asarray([phase.tone for phase in self.phases])[self.code]
 
     @property
     def force_unit(self) -> str:
         return "N m" if self.unit == "rad" else "N"
+
+
+@dataclasses.dataclass(frozen=True)
+class EffortSignals:
+    """A controller: torque [N m] of the parent on every link (times, links), force [N] on bases (times, 2) by tree.
+
+    `wanted`: link angles [rad] (times, links) that it drives to, relative to the parents if `relative`; None without.
+    """
+
+    torques: np.ndarray
+    pushes: dict[str, np.ndarray]
+    wanted: np.ndarray | None
+    relative: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +111,7 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
     for field, value in (("count", count), ("impacts", impacts)):
         errors.number("times_of", field, value, least=2.0)
     first, last = float(result.t[0]), float(result.t[-1])
-    touching = {a.name for a in result.world.automata if a.pairs}
+    touching = {a.name for a in result.world.automata if a.report.contacts}
     marks = [e.t for e in result.events if e.automaton in touching]
     others = [e.t for e in result.events if e.automaton not in touching]
     at = np.array([*marks, *(others if len(others) <= count else ())])
@@ -105,57 +125,31 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
 
 def contact_signals(result: Result, times: Any) -> dict[str, ContactSignals]:
     """Kinematics and forces of every contact, by its name."""
-    known = [(name, unit, words) for a in result.world.automata for name, unit, words in _contacts_of(a)]
-    if not known:
+    contacts = result.world.contacts
+    if not contacts:
         return {}
-    found = over(result, times, _touching)
-    return {
-        name: ContactSignals(unit=unit, phase=np.asarray(words)[phase], **columns)
-        for (name, unit, words), (columns, phase) in zip(known, found, strict=True)
-    }
-
-
-def _contacts_of(automaton: AbstractAutomaton) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Name, unit of the indentation and words of the phases of every contact that an automaton holds."""
-    if isinstance(automaton, CompliantContact):
-        return [(automaton.name, automaton.pair.length_unit, automaton.phases)]
-    if not isinstance(automaton, RigidContacts):
-        return []
-    lost = automaton.phases[-1]
-    return [
-        (c.name, c.pair.length_unit, ("open", "closed", lost) if c.friction is None else (*WORDS, lost))
-        for c in automaton.contacts
-    ]
-
-
-def torque_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
-    """Torque [N m] of the parent on every link (times, links), by controller; as limited, held and paused."""
-    angles, out = result.world.mechanism.topology.angles, {}
-    for i, a in enumerate(result.world.automata):
-        if isinstance(a, AbstractActuator):
-            out[a.name] = over(result, times, _torques, (i,))
-        elif isinstance(a, HoldPose):
-            out[a.name] = over(result, times, _efforts, (i,))[:, angles]
+    out = {}
+    for contact, (columns, code) in zip(contacts, over(result, times, _touching), strict=True):
+        out[contact.name] = ContactSignals(contact.pair.length_unit, phases=contact.phases, code=code, **columns)
     return out
 
 
-def base_force_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
-    """Force [N] in world axes (times, 2) of controllers that push free bases, as 'controller on tree'."""
-    top, out = result.world.mechanism.topology, {}
-    for i, a in enumerate(result.world.automata):
-        if isinstance(a, HoldPose):
-            forces = over(result, times, _efforts, (i,))
-            for tree, name in enumerate(top.tree_names):
-                at = top.base_index(tree)
-                if at is not None and at in a.actuated:
-                    out[f"{a.name} on {name}"] = forces[:, at : at + 2]
+def effort_signals(result: Result, times: Any) -> dict[str, EffortSignals]:
+    """What every controller exerts and wants, by its name; efforts as limited, held and paused."""
+    out = {}
+    for i, automaton in enumerate(result.world.automata):
+        drive = automaton.report.drive
+        if drive is not None:
+            torques, pushes, wanted = over(result, times, _efforts, (i,))
+            named = dict(zip(drive.bases, pushes, strict=True))
+            out[automaton.name] = EffortSignals(torques, named, None if wanted == () else wanted, drive.relative)
     return out
 
 
 def energy_signals(result: Result, times: Any) -> EnergySignals:
     """Kinetic energy by link, potential energy, works by name, and what is not accounted for [J]."""
     kinetic, potential, works = over(result, times, _energies)
-    named = dict(zip(result.world.channels, works, strict=True)) if works else {}
+    named = {channel.name: work for channel, work in zip(result.world.channels, works, strict=True)} if works else {}
     if not named:
         return EnergySignals(kinetic, potential, named, None)
     at_start, weight, _ = over(result, result.t[0], _energies)
@@ -199,9 +193,10 @@ def _own(s: States, i: int) -> Own:
     return Own(s.phases[i], s.memory[i], s.extra[i])
 
 
-def _columns(k: Any, push: Any, drag: Any) -> Any:
-    """The fields of ContactSignals, but for unit and phase."""
-    forces = {"normal": push, "friction": drag, "nx": k.normal[0], "ny": k.normal[1]}
+def _columns(touch: Touch) -> Any:
+    """The fields of ContactSignals, but for unit, phase and tone."""
+    k = touch.motion
+    forces = {"normal": touch.normal, "friction": touch.friction, "nx": k.normal[0], "ny": k.normal[1]}
     return _arrays(forces | {name: getattr(k, name) for name in ("indentation", "rate", "sliding", "x", "y")})
 
 
@@ -215,57 +210,30 @@ def _touching(world: World, found: States) -> Any:
     def one(s: States) -> Any:
         scene, out = _scene(world, s), []
         for i, automaton in enumerate(world.automata):
-            if isinstance(automaton, CompliantContact):
-                out.append(_compliant(scene, automaton, _own(s, i)))
-            elif isinstance(automaton, RigidContacts):
-                out += _rigid(scene, automaton, _own(s, i))
+            report, own = automaton.report, _own(s, i)
+            if report.contacts:
+                found = zip(report.touches(scene, own), report.modes(own.phase), strict=True)
+                out += [(_columns(touch), mode) for touch, mode in found]
         return out
 
     return jax.vmap(one)(found)
 
 
-def _compliant(scene: Scene, contact: CompliantContact, own: Own) -> Any:
-    k, push, drag, _ = contact.forces(scene, own)
-    if contact.row_count:  # what holds it while it sticks
-        drag = drag + scene.reactions(contact, own)[0][0]
-    return _columns(k, push, drag), own.phase
-
-
-def _rigid(scene: Scene, automaton: RigidContacts, own: Own) -> list[Any]:
-    forces, _, _ = scene.reactions(automaton, own)
-    lost, n = automaton.fails(own.phase), len(automaton.contacts)
-    out = []
-    for j, (contact, mode) in enumerate(zip(automaton.contacts, automaton.modes(own.phase), strict=True)):
-        k = contact.pair.touching(scene)
-        push = jnp.where(mode == OPEN, 0.0, forces[j])
-        drag = automaton.friction_force(j, mode, k.sliding, push, forces[n:])
-        kinds = 2 if contact.friction is None else len(WORDS)
-        out.append((_columns(k, push, drag), jnp.where(lost, kinds, mode)))
-    return out
-
-
-def _acting(world: World, s: States) -> Any:
-    """0 while an impact lasts in a world that neglects its controllers meanwhile."""
-    return 1.0 - any_striking(world, s.phases) if world.pause_in_impact else jnp.asarray(1.0)
-
-
-def _torques(i: int, world: World, found: States) -> Any:
-    control = world.automata[i]
-    assert isinstance(control, AbstractActuator)
+def _efforts(i: int, world: World, found: States) -> Any:
+    drive = world.automata[i].report.drive
+    assert drive is not None
 
     def one(s: States) -> Any:
-        own = _own(s, i)
-        held = control.rate is not None
-        torques = own.memory[1:] if held else control.torques(_scene(world, s), own)
-        return jnp.stack([_acting(world, s) * x for x in torques])
+        scene, own = _scene(world, s), _own(s, i)
+        # 0 while an impact lasts in a world that neglects its controllers meanwhile
+        acting = 1.0 - any_striking(world, s.phases) if world.pause_in_impact else jnp.asarray(1.0)
+        now = drive.efforts(scene, own)
+        torques = jnp.stack([acting * torque for torque in now.torques])
+        pushes = tuple(jnp.stack([acting * fx, acting * fy]) for fx, fy in now.pushes)
+        wanted = () if drive.wanted is None else jnp.stack(_arrays(list(drive.wanted(scene, own))))
+        return torques, pushes, wanted
 
     return jax.vmap(one)(found)
-
-
-def _efforts(i: int, world: World, found: States) -> Any:
-    control = world.automata[i]
-    assert isinstance(control, HoldPose)
-    return jax.vmap(lambda s: _acting(world, s) * control.efforts(world.mechanism, s.q, s.v))(found)
 
 
 def _energies(world: World, found: States) -> Any:

@@ -153,10 +153,11 @@ def _contacts(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, l
 def _control(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:
     out: Variables = {}
     names: dict[str, list[str]] = {}
-    torques, forces = signals.torque_signals(result, times), signals.base_force_signals(result, times)
-    if torques:
-        names["controller"] = list(torques)
-        values = np.stack(list(torques.values()), axis=1)
+    found = signals.effort_signals(result, times)
+    forces = {f"{name} on {tree}": push for name, e in found.items() for tree, push in e.pushes.items()}
+    if found:
+        names["controller"] = list(found)
+        values = np.stack([e.torques for e in found.values()], axis=1)
         out["torque"] = (("time", "controller", "link"), values, _said("N m", "torque of the parent on the link"))
     if forces:
         names["thruster"] = list(forces)

@@ -77,9 +77,6 @@ def _one(s: Scenario) -> str:
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)
-    for automaton in world.automata:
-        with at(f"'{automaton.name}'"):
-            automaton.check(world.mechanism)
     with at("the run"):
         settings_of(s)
     start = state_of(s, world.mechanism)

@@ -1,6 +1,6 @@
 """Writing a study: a folder that appears complete or not at all.
 
-scenario.toml  summary.json  impacts.csv  energy.csv  trajectory.nc  figures/*.png  report.html
+scenario.toml  summary.json  impacts.csv  stances.csv  energy.csv  trajectory.nc  figures/*.png  report.html
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..result.files import FileError, Folder, sentence, uninterrupted, write_tex
 from .measures import Measured, measured
 from .model import Scenario
 from .study import Study
-from .summary import energy_csv, impacts_csv, summary
+from .summary import energy_csv, impacts_csv, stances_csv, summary
 
 Say = Callable[[str], None]
 DPI = 160
@@ -78,6 +78,8 @@ def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
     write_text(half / "scenario.toml", study.scenario.toml())
     write_text(half / "summary.json", json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(half / "impacts.csv", impacts_csv(study))
+    if study.stances:
+        write_text(half / "stances.csv", stances_csv(study))
     if study.scenario.run.ledger:
         write_text(half / "energy.csv", energy_csv(study))
     say("trajectory")

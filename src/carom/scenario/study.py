@@ -16,9 +16,10 @@ from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
 from ..mechanism import State
 from ..report import Blow
-from ..result.drawing import Carried, Clip
+from ..result.clip import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
+from ..result.stances import Stance
 from ..simulate import simulate
 from . import model
 from .build import assembled, at, mechanism_of, settings_of, state_of, world_of
@@ -63,6 +64,13 @@ class Study:
             moved = (dataclasses.replace(i, t_start=i.t_start + clip.t0, t_end=i.t_end + clip.t0) for i in _of(clip))
             found += moved
         return sorted(found, key=lambda impact: (impact.t_start, not impact.struck))
+
+    @property
+    def stances(self) -> list[Stance]:
+        """Every stance, with times of the whole study."""
+        found = [(stance, clip.t0) for clip in self.clips if clip.t0 >= 0.0 for stance in clip.result.stances]
+        moved = [dataclasses.replace(s, t_start=s.t_start + t0, t_end=s.t_end + t0) for s, t0 in found]
+        return sorted(moved, key=lambda stance: stance.t_start)
 
     @property
     def strikes(self) -> list[Impact]:
@@ -195,6 +203,7 @@ def _blow_of(own: Any) -> Blow:
     push = np.asarray(own.impulse)
     after = np.where(np.abs(after) < ROUNDING * speed, 0.0, after)
     push = np.where(np.abs(push) < ROUNDING * np.hypot(*push), 0.0, push)
+    had, left = (tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, v))) for v in (own.before, own.after))
     impact = Impact(
         contact=f"{own.hand} takes {own.grip}",
         t_start=0.0,
@@ -208,8 +217,9 @@ def _blow_of(own: Any) -> Blow:
         max_normal_force=float("inf"),
         normal_impulse=float(push @ normal),
         tangential_impulse=float(push @ tangent),
-        kinetic_energy_by_link_before=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.before))),
-        kinetic_energy_by_link_after=tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, own.after))),
+        energy_lost=sum(had) - sum(left),
+        kinetic_energy_by_link_before=had,
+        kinetic_energy_by_link_after=left,
     )
     x, y = np.asarray(site_position(own.mechanism, own.q, own.hand)).tolist()
     return Blow(impact, (x, y), (float(normal[0]), float(normal[1])))

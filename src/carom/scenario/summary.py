@@ -6,39 +6,20 @@ import csv
 import dataclasses
 import io
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from ..contact import RigidContacts
+from ..result.columns import IMPACTS, STANCES, Column, record
 from ..result.converge import Convergence
 from ..result.impacts import Impact
-from .converge import record
+from . import converge
 from .measures import Measured
 from .study import Study
 
-# Columns of impacts.csv, with their units; summary.json has the same names.
 MOST_ROWS = 20_000  # of energy.csv: an hour of bouncing has millions of steps
-COLUMNS = {
-    "contact": "",
-    "t_start": "s",
-    "t_end": "s",
-    "duration": "s",
-    "normal_velocity_before": "m/s",
-    "normal_velocity_after": "m/s",
-    "tangential_velocity_before": "m/s",
-    "tangential_velocity_after": "m/s",
-    "max_indentation": "m",
-    "residual_indentation": "m",
-    "max_normal_force": "N",
-    "normal_impulse": "N s",
-    "tangential_impulse": "N s",
-    "restitution": "-",
-    "kinetic_energy_before": "J",
-    "kinetic_energy_after": "J",
-    "struck": "",  # or was it closed, and took a share of the blow of another?
-}
 
 
 def summary(study: Study, quantities: list[Measured], holds: Convergence | None = None) -> dict[str, Any]:
@@ -55,6 +36,7 @@ def summary(study: Study, quantities: list[Measured], holds: Convergence | None 
             "finished": study.finished,
             "warnings": [w for result in study.results for w in result.warnings],
             "impacts": [impact_record(i) for i in study.impacts],
+            "stances": [record(stance, STANCES) for stance in study.stances],
             "energy": _energy(study),
             "penetration": _penetration(study),
             "momentum": _momentum(study),
@@ -63,7 +45,7 @@ def summary(study: Study, quantities: list[Measured], holds: Convergence | None 
             "quantities": {m.name: _quantity(m, digits.get(m.name)) for m in quantities},
             "variants": {name: _variant(other) for name, other in study.others.items()},
         }
-        | ({} if holds is None else {"converge": record(holds)})
+        | ({} if holds is None else {"converge": converge.record(holds)})
     )
 
 
@@ -80,7 +62,7 @@ def clean(value: Any) -> Any:
 
 def impact_record(impact: Impact) -> dict[str, Any]:
     """An impact by the names of its columns."""
-    return {name: getattr(impact, name) for name in COLUMNS} | {
+    return record(impact, IMPACTS) | {
         "kinetic_energy_by_link_before": list(impact.kinetic_energy_by_link_before),
         "kinetic_energy_by_link_after": list(impact.kinetic_energy_by_link_after),
     }
@@ -106,10 +88,10 @@ def _energy(study: Study) -> dict[str, Any]:
 
 def _penetration(study: Study) -> dict[str, Any]:
     """How far rigid contacts were ever inside their surfaces; nothing where there are none."""
-    results = [r for r in study.results if any(isinstance(a, RigidContacts) for a in r.world.automata)]
+    results = [r for r in study.results if any(contact.rigid for contact in r.world.contacts)]
     if not results:
         return {}
-    units = {c.pair.length_unit for a in results[0].world.automata if isinstance(a, RigidContacts) for c in a.contacts}
+    units = {contact.pair.length_unit for contact in results[0].world.contacts if contact.rigid}
     return {"largest": max(r.penetration for r in results), "unit": " or ".join(sorted(units))}
 
 
@@ -169,12 +151,20 @@ def _variant(other: Study) -> dict[str, Any]:
 
 def impacts_csv(study: Study) -> str:
     """One row per impact; units in the head."""
+    return _csv(IMPACTS, study.impacts)
+
+
+def stances_csv(study: Study) -> str:
+    """One row per stance; units in the head."""
+    return _csv(STANCES, study.stances)
+
+
+def _csv(columns: tuple[Column, ...], rows: Sequence[Any]) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow([f"{name} [{unit}]" if unit else name for name, unit in COLUMNS.items()])
-    for impact in study.impacts:
-        record = impact_record(impact)
-        table.writerow([_cell(record[name]) for name in COLUMNS])
+    table.writerow([f"{c.field} [{c.unit}]" if c.unit else c.field for c in columns])
+    for row in rows:
+        table.writerow([_cell(c.read(row)) for c in columns])
     return out.getvalue()
 
 

@@ -180,8 +180,6 @@ def _begin(make: Any, how: How, p: Any, given: Any, until: Any) -> Carry:
     """The carry of one lane before its first step; a lane whose numbers break a rule has its outcome already."""
     with errors.collecting() as flaws:
         world = make(p)
-        for automaton in world.automata:
-            automaton.check(world.mechanism)
         state = _state(world, how, p, given)
     carry = start(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * until), how[1])
     bad = functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))

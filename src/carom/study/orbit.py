@@ -170,7 +170,7 @@ def _guard_of(world: World, automaton: Any, exit: Any) -> int:
 def _refuse_clocks(world: World) -> None:
     """A world that depends on time itself does not return to its state at an event."""
     for automaton in world.automata:
-        if automaton.clocked:
+        if automaton.traits.clocked:
             raise errors.CaromError(
                 f"'{automaton.name}' depends on time itself (a sampled controller, a switch at a time, a moving "
                 "surface), so that a state at an event does not determine the future; make it continuous"

@@ -81,7 +81,12 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     units = [1.0 if c.pair.length_unit == "rad" else scene.length for c in contacts]
     far = [c.pair.rounding(scene, c.pair.touching(scene)) / u for c, u in zip(contacts, units, strict=True)]
     inexact = [ROUNDING + e for e in (*far, *(far[i] for i in rubs))]
-    noise = [e * (jnp.abs(f) + size) + NOTHING for e, f, size in zip(inexact, forces, sizes, strict=True)]
+    # What a decision takes for floating must not count as pulling here: it would lift and be put back without end.
+    free = scene.motion(scene.v).free
+    rises = noise_of(contacts, scene, system_of(contacts, scene), free).rise
+    floating = [rise / jnp.abs(w[i][i]) for i, rise in enumerate(rises)]
+    terms = zip(inexact, forces, sizes, floating, strict=True)
+    noise = [e * (jnp.abs(f) + size) + rounds + NOTHING for e, f, size, rounds in terms]
     closed = [m != OPEN for m in modes]
     doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
     for k, i in enumerate(rubs):
@@ -97,7 +102,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
         senses, quiet = [sense_of(modes[i]) for i in rubs], scene.still()
         found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses)
         leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
-        return leaves, [s + zero for s in found.decided.sense]
+        return leaves, [s + zero for s in _really(found, noise.rise[n:], senses, 2.0)]
 
     leaves, sense = jax.lax.cond(any_of(doubts), again, lambda: ([no] * n, [zero] * len(rubs)))
     return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense, shared)
@@ -170,14 +175,28 @@ def released(
     return solution._replace(found=~lost), noise_of(contacts, scene, r, motion.free)
 
 
+def _really(solution: Solution, noise: list[Any], senses: list[Any], times: float) -> list[Any]:
+    """Senses of sliding, without those of contacts that rest and do not start to move.
+
+    Two feet of one link stick or slide together. Where they hold, a solution may call one of them sliding, and which is
+    a matter of rounding; but stiction holds more than sliding friction, and both rest.
+    """
+    sense = solution.decided.sense
+    starts = solution.after[len(solution.after) - len(senses) :]
+    return [
+        jnp.where((fixed == 0.0) & (jnp.abs(start) <= times * e), 0.0, s)
+        for s, start, e, fixed in zip(sense, starts, noise, senses, strict=True)
+    ]
+
+
 def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]) -> Any:
     """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
     solution, noise = released(contacts, scene, r, resting, senses)
-    modes = []
+    found, modes = _really(solution, noise.rise[len(contacts) :], senses, 1.0), []
     for i, contact in enumerate(contacts):
         floats = solution.after[i] <= noise.rise[i]
         stays = resting[i] & (solution.decided.pushes[i] | floats)
-        sense = 1.0 if contact.friction is None else solution.decided.sense[rubbing(contacts).index(i)]
+        sense = 1.0 if contact.friction is None else found[rubbing(contacts).index(i)]
         closed = 1 if contact.friction is None else mode_of(sense)
         modes.append(jnp.where(stays, closed, OPEN))
     return jnp.where(solution.found, number_of(contacts, modes), total(contacts))

@@ -7,10 +7,19 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .contact import Contacts
+from ...hybrid.reporting import Phase, Tone
+from .contact import Contacts, RigidContact
 
 OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
 WORDS = ("open", "sticking", "sliding right", "sliding left")
+
+
+def told_phases(contact: RigidContact, lost: str) -> tuple[Phase, ...]:
+    """Phases of one contact, with the tones in which they are drawn; `lost` is that in which no motion was found."""
+    without = (Phase("open", "open"), Phase("closed", "closed"), Phase(lost, "lost"))
+    tones: tuple[Tone, ...] = ("open", "stick", "slide", "slide")
+    rubs = tuple(Phase(word, tone) for word, tone in zip(WORDS, tones, strict=True))
+    return without if contact.friction is None else (*rubs, Phase(lost, "lost"))
 
 
 def _kinds(contacts: Contacts) -> tuple[int, ...]:

@@ -25,24 +25,25 @@ import jax
 import jax.numpy as jnp
 
 from ... import errors
-from ...hybrid.automaton import AbstractAutomaton, Flow, Landing, Own
+from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of
-from ...hybrid.reaction import Row, dot
-from ...hybrid.scene import Load, Scene
+from ...hybrid.reaction import Row
+from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
+from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ..card import references
-from ..pairs import AbstractPair, JointLimit
+from ..pairs import AbstractPair
 from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of, stopped
-from .phases import OPEN, STICKS, mode_of, modes_of, number_of, sense_of, total, words_of
-from .system import Noise, System, friction_at, noise_of, rubbing, slides, system_of
+from .phases import OPEN, mode_of, modes_of, number_of, told_phases, total, words_of
+from .quiet import quiet, slow_rebounds, within_bands
+from .system import friction_at, noise_of, rubbing, system_of
 
 SOURCE = (
     "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
     "contact: Routh 1905, Dynamics of a System of Rigid Bodies"
 )
-HOP = 16.0  # roundings of the gap: a hop lower than this is none
 MOST_PHASES = 4096
 
 
@@ -90,18 +91,6 @@ class RigidContacts(AbstractAutomaton):
     # -- names ---------------------------------------------------------------------------------------------------------
 
     @property
-    def summary(self) -> tuple[tuple[str, str], ...]:
-        return tuple((c.name, c.words) for c in self.contacts)
-
-    @property
-    def pairs(self) -> tuple[tuple[str, AbstractPair], ...]:
-        return tuple((c.name, c.pair) for c in self.contacts)
-
-    @property
-    def cited(self) -> tuple[str, ...]:
-        return (SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction)))
-
-    @property
     def phases(self) -> tuple[str, ...]:
         names = [words_of(self.contacts, number) for number in range(total(self.contacts))]
         return (*names, "no motion, or more than one (Painleve)")
@@ -122,22 +111,50 @@ class RigidContacts(AbstractAutomaton):
         return (*impulses, *none, *(f"last strike {x}" for x in n))
 
     @property
-    def channels(self) -> tuple[str, ...]:
-        rubs = ("friction",) if rubbing(self.contacts) else ()
-        moves = ("surface motion",) if any(c.pair.moves for c in self.contacts) else ()
-        return ("blows", *rubs, *moves)
+    def channels(self) -> tuple[Channel, ...]:
+        rubs = (Channel("friction", "dissipative"),) if rubbing(self.contacts) else ()
+        moves = (Channel("surface motion", "driven"),) if any(c.pair.moves for c in self.contacts) else ()
+        return (Channel("blows", "dissipative"), *rubs, *moves)
 
     @property
-    def impulsive(self) -> bool:
-        return True
+    def traits(self) -> Traits:
+        return Traits(clocked=any(c.pair.moves for c in self.contacts), impulsive=True, looks_again=True)
 
     @property
-    def clocked(self) -> bool:
-        return any(c.pair.moves for c in self.contacts)
+    def report(self) -> Report:
+        return Report(
+            words=tuple((c.name, c.words) for c in self.contacts),
+            cited=(SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction))),
+            contacts=tuple(
+                ContactReport(c.name, c.pair, told_phases(c, self.phases[-1]), begins=f"strike {c.name}", rigid=True)
+                for c in self.contacts
+            ),
+            touches=self._touches,
+            modes=self._told_modes,
+            blows=self._blows,
+        )
 
-    @property
-    def row_count(self) -> int:
-        return len(self.contacts) + len(rubbing(self.contacts))
+    def _touches(self, scene: Scene, own: Own) -> list[Touch]:
+        forces, _, _ = scene.reactions(self, own)
+        out, n = [], len(self.contacts)
+        for j, (contact, mode) in enumerate(zip(self.contacts, self.modes(own.phase), strict=True)):
+            k = contact.pair.touching(scene)
+            push = jnp.where(mode == OPEN, 0.0, forces[j])
+            out.append(Touch(k, push, self.friction_force(j, mode, k.sliding, push, forces[n:])))
+        return out
+
+    def _told_modes(self, phase: Any) -> list[Any]:
+        """Phases of the contacts as their reports count them: one more where no motion was found."""
+        kinds = [len(told_phases(c, "")) - 1 for c in self.contacts]
+        return [jnp.where(self.fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
+
+    def _blows(self, own: Own) -> dict[str, Blow]:
+        m, n, rubs = memory_of(self.contacts, own.memory), len(self.contacts), rubbing(self.contacts)
+        drag = {i: own.memory[n + k] for k, i in enumerate(rubs)}
+        return {
+            c.name: Blow(m.strikes[i], own.memory[i], drag.get(i, jnp.zeros_like(own.memory[i])))
+            for i, c in enumerate(self.contacts)
+        }
 
     def fails(self, phase: Any) -> Any:
         return phase == total(self.contacts)
@@ -168,13 +185,21 @@ class RigidContacts(AbstractAutomaton):
             along, across = pair.carried(scene, touch)
             powers[-1] = powers[-1] + push * along + drag * across
 
-    def rows(self, scene: Scene, own: Own) -> list[Row]:
+    @property
+    def holding(self) -> Holding:
+        return Holding(self._row_count, self._rows, self._holds, self._shares)
+
+    @property
+    def _row_count(self) -> int:
+        return len(self.contacts) + len(rubbing(self.contacts))
+
+    def _rows(self, scene: Scene, own: Own) -> list[Row]:
         return held_rows(self.contacts, scene, own.phase)
 
-    def holds(self, phase: Any) -> Any:
+    def _holds(self, phase: Any) -> Any:
         return phase != 0  # the phase in which all are open
 
-    def shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
+    def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         powers = [jnp.asarray(0.0)] * len(self.channels)
         modes, n = self.modes(own.phase), len(self.contacts)
         for i, contact in enumerate(self.contacts):
@@ -189,16 +214,9 @@ class RigidContacts(AbstractAutomaton):
 
     # -- the automaton -------------------------------------------------------------------------------------------------
 
-    def check(self, mechanism: Mechanism) -> None:
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         for contact in self.contacts:
             contact.pair.check(mechanism)
-
-    @property
-    def stops(self) -> tuple[Any, ...]:
-        return tuple(c.pair for c in self.contacts if isinstance(c.pair, JointLimit))
-
-    def unit(self, contact: str) -> str:
-        return next(c.pair.length_unit for c in self.contacts if c.name == contact)
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         touches = [(c, c.pair.touching(scene)) for c in self.contacts]
@@ -217,15 +235,8 @@ class RigidContacts(AbstractAutomaton):
         never = (jnp.asarray(-1.0),) * len(self.contacts)
         return Own(number_of(self.contacts, modes), (*zeros, *never), ())
 
-    def strikes(self, own: Own) -> dict[str, Any]:
-        return dict(zip([c.name for c in self.contacts], memory_of(self.contacts, own.memory).strikes, strict=True))
-
-    @property
-    def looks_again(self) -> bool:
-        return True
-
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
-        size, modes = self.row_count, self.modes(own.phase)
+        size, modes = self._row_count, self.modes(own.phase)
         zero = jnp.zeros_like(scene.v[0])
         no = jnp.zeros_like(zero, dtype=bool)
         n, m = len(self.contacts), len(rubbing(self.contacts))
@@ -236,7 +247,7 @@ class RigidContacts(AbstractAutomaton):
             return found._replace(slopes=[x + zero for x in found.slopes], noise=[x + zero for x in found.noise])
 
         nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m, zero)
-        found = jax.lax.cond(self.holds(own.phase), held, lambda: nothing)
+        found = jax.lax.cond(self._holds(own.phase), held, lambda: nothing)
         return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
 
     def longest(self, own: Own) -> Any:
@@ -274,7 +285,7 @@ class RigidContacts(AbstractAutomaton):
         # Whoever is at the surface takes part, closed or not: a blow at one presses the others.
         near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
         part = [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
-        slow = self._slow(r, (free, scene.acceleration), noise)
+        slow = slow_rebounds(contacts, self.settle_speed, r, (free, scene.acceleration), noise)
         asked = []
         for i, contact in enumerate(contacts):  # nothing rebounds that does not close, or lower than rounding
             e = jnp.asarray(contact.law.asked, dtype=float)
@@ -285,7 +296,7 @@ class RigidContacts(AbstractAutomaton):
         velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
         after = _moving(scene, velocity)
         later = system_of(contacts, after)
-        resting, senses, least = self._quiet(modes, part, struck, stop, r.speed, later.speed, noise, slow)
+        resting, senses, least = quiet(contacts, modes, part, struck, stop, r.speed, later.speed, noise, slow)
         if n > 1:  # what counts as no speed is none, for all of them together
             still = [rest & struck for rest in resting]
             velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
@@ -301,64 +312,8 @@ class RigidContacts(AbstractAutomaton):
         kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory[: n + m], strict=True))
         last = zip(modes, impulses, memory_of(contacts, own.memory).strikes, strict=False)
         times = [jnp.where(struck & (mode == OPEN) & (p > 0.0), scene.t, old) for mode, p, old in last]
-        memory = (*kept, *jax.lax.stop_gradient(self._within_bands(phase, speed, list(least))), *times)
+        memory = (*kept, *jax.lax.stop_gradient(within_bands(contacts, self.modes(phase), speed, list(least))), *times)
         return Landing(phase, memory, own.states, velocity, driven(contacts, scene, impulses))
-
-    def _within_bands(self, phase: Any, speed: list[Any], least: list[Any]) -> tuple[Any, ...]:
-        """Speeds that counted as none; negative for a contact that slides within its band as it could not stick."""
-        n, modes = len(self.contacts), self.modes(phase)
-        for k, i in enumerate(rubbing(self.contacts)):
-            band = friction_at(self.contacts, k).stops_at
-            slides = (modes[i] != OPEN) & (modes[i] != STICKS) & (jnp.abs(speed[n + k]) <= band) & (band > 0.0)
-            least[n + k] = jnp.where(slides, -1.0, least[n + k])
-        return tuple(least)
-
-    def _slow(self, r: System, motions: tuple[Any, Any], noise: Noise) -> list[Any]:
-        """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed.
-
-        What presses is the motion without reactions, or the one before: a ball on a ball that rests on the floor.
-        """
-        out = []
-        for i in range(len(self.contacts)):
-            toward = [-(dot(r.row[i], motion) + r.drift[i]) for motion in motions]
-            pressed = jnp.maximum(jnp.maximum(*toward), 0.0)
-            hop = jnp.sqrt(2.0 * pressed * HOP * noise.place[i] + 1e-300)
-            out.append(jax.lax.stop_gradient(jnp.maximum(self.settle_speed, hop)))
-        return out
-
-    def _quiet(
-        self,
-        modes: list[Any],
-        part: list[Any],
-        struck: Any,
-        stop: list[Any],
-        before: list[Any],
-        speed: list[Any],
-        noise: Noise,
-        slow: list[Any],
-    ) -> tuple[list[Any], list[Any], tuple[Any, ...]]:
-        """Contacts that may rest, senses of sliding (0: none), and the speeds that counted as none.
-
-        A contact that was held stays so unless a blow threw it off: what moves it is the integration's error.
-        """
-        n, resting, least = len(self.contacts), [], []
-        for i, mode in enumerate(modes):
-            drift = jnp.where(mode != OPEN, 2.0 * jnp.abs(before[i]), 0.0)
-            none = jnp.maximum(noise.speed[i], jnp.maximum(slow[i], drift))
-            resting.append(part[i] & ((jnp.abs(speed[i]) <= none) | ((mode != OPEN) & ~struck)))
-            least.append(jnp.maximum(noise.speed[i], jnp.where(resting[i], jnp.abs(speed[i]), 0.0)))
-        senses = []
-        for k, i in enumerate(rubbing(self.contacts)):
-            u, mode = speed[n + k], modes[i]
-            drift = jnp.where(mode == STICKS, 2.0 * jnp.abs(before[n + k]), 0.0)
-            moves = slides(self.contacts, k, u, jnp.maximum(noise.speed[n + k], drift))
-            kept = jnp.where(mode == STICKS, 0.0, sense_of(mode))
-            kept = jnp.where(mode == OPEN, jnp.where(moves, jnp.sign(u), 0.0), kept)
-            sense = jnp.where(struck, jnp.where(moves, jnp.sign(u), 0.0), kept)
-            sense = jnp.where(stop[k] & ~struck, 0.0, sense)
-            senses.append(sense)
-            least.append(jnp.maximum(noise.speed[n + k], jnp.where(sense == 0.0, jnp.abs(u), 0.0)))
-        return resting, senses, tuple(least)
 
 
 def _moving(scene: Scene, velocity: Any) -> Scene:

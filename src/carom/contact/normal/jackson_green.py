@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.automaton import NEVER
+from ...hybrid.reporting import Tone
 from ..card import Card
 from ..material import check_material, reduced_modulus
 from ..power import three_halves
@@ -90,6 +91,10 @@ class JacksonGreen(AbstractNormalLaw):
 
     @property
     def phases(self) -> tuple[str, ...]:
+        return ("elastic", "plastic", "restitution")
+
+    @property
+    def tones(self) -> tuple[Tone, ...]:
         return ("elastic", "plastic", "restitution")
 
     @property

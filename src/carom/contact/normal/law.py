@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 
+from ...hybrid.reporting import Tone
 from ..card import Card
 
 
@@ -22,6 +23,12 @@ class AbstractNormalLaw(eqx.Module):
     @property
     def phases(self) -> tuple[str, ...]:
         return ("closed",)
+
+    @property
+    def tones(self) -> tuple[Tone, ...]:
+        """In which tones the phases are drawn; one that is "closed" is told apart by whether the bodies approach."""
+        closed: Tone = "closed"
+        return (closed,) * len(self.phases)
 
     @property
     def exits(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ...hybrid.automaton import NEVER
+from ...hybrid.reporting import Tone
 from .law import AbstractNormalLaw
 
 CLOSED, SLACK = 0, 1
@@ -31,6 +32,10 @@ class AbstractSlackening(AbstractNormalLaw):
     @property
     def phases(self) -> tuple[str, ...]:
         return ("closed", "slack")
+
+    @property
+    def tones(self) -> tuple[Tone, ...]:
+        return ("closed", "restitution")
 
     @property
     def exits(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Site
 from ..surfaces.surface import direction
@@ -43,6 +44,11 @@ class DiskOnDisk(AbstractPair):
     @property
     def name(self) -> str:
         return f"{self.first.name} {'in' if self.inside else 'on'} {self.second.name}"
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        other = Shape("ring" if self.inside else "tip", self.second_radius, (self.second,))
+        return Shape("tip", self.first_radius, (self.first,)), other
 
     def touching(self, scene: Scene) -> Touching:
         (ax, ay), (bx, by) = centre(scene, self.first), centre(scene, self.second)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
-from .pair import AbstractPair, Touching
+from .pair import AbstractPair, Stop, Touching
 
 
 class JointLimit(AbstractPair):
@@ -52,6 +52,10 @@ class JointLimit(AbstractPair):
     @property
     def length_unit(self) -> str:
         return "rad"
+
+    @property
+    def stop(self) -> Stop:
+        return Stop(self.link, self.link_name, self.angle, self.sign)
 
     def touching(self, scene: Scene) -> Touching:
         joint, zero = scene.frame(self.link), jnp.asarray(0.0)

@@ -9,23 +9,20 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ...hybrid.condition import ROUNDING
+from ...hybrid.reporting import Shape
+from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
+from ..surfaces import AbstractSurface
 
 
-class Touching(NamedTuple):
-    """Kinematics of a pair at one instant."""
+class Stop(NamedTuple):
+    """A joint's stop: the angle [rad] of a link relative to its parent; sign +1 for a lower limit, -1 for an upper."""
 
-    indentation: Any  # [m], negative while apart
-    rate: Any  # of the indentation [m/s]
-    sliding: Any  # velocity of the first body over the second, along (n_y, -n_x) [m/s]
-    x: Any  # contact point
-    y: Any
-    normal: tuple[Any, Any]  # from the second body into the first
-
-    @property
-    def tangent(self) -> tuple[Any, Any]:
-        return self.normal[1], -self.normal[0]
+    link: int
+    link_name: str
+    angle: Any
+    sign: float
 
 
 class AbstractPair(eqx.Module):
@@ -103,6 +100,21 @@ class AbstractPair(eqx.Module):
 
     def check(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism that this pair cannot serve."""
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """What is drawn of it: round tips, bars, rings."""
+        return ()
+
+    @property
+    def ground(self) -> AbstractSurface | None:
+        """The surface that is drawn, if there is one."""
+        return None
+
+    @property
+    def stop(self) -> Stop | None:
+        """The joint's stop that it is, if it is one."""
+        return None
 
     @property
     def length_unit(self) -> str:

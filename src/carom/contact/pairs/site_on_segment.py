@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 from ..surfaces.surface import direction
@@ -60,6 +61,11 @@ class SiteOnSegment(AbstractPair):
     @property
     def name(self) -> str:
         return f"{self.site.name} on {self.segment.start.name} - {self.segment.end.name}"
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        bar = self.segment
+        return Shape("tip", self.radius, (self.site,)), Shape("bar", bar.radius, (bar.start, bar.end))
 
     def touching(self, scene: Scene) -> Touching:
         bar = self.segment

@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...hybrid.condition import BEAT
+from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 from ..surfaces import AbstractSurface
 from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
-
-BEAT = 2.0  # [rad] of the fastest swing of a surface in one step
 
 
 class SiteOnSurface(AbstractPair):
@@ -35,6 +35,14 @@ class SiteOnSurface(AbstractPair):
     @property
     def words(self) -> str:
         return f"'{self.site.name}' on {type(self.surface).__name__}"
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return (Shape("tip", self.radius, (self.site,)),)
+
+    @property
+    def ground(self) -> AbstractSurface:
+        return self.surface
 
     def touching(self, scene: Scene) -> Touching:
         cx, cy = centre(scene, self.site)

@@ -6,8 +6,10 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
+from .outline import SMOOTH, Box, floats
 from .surface import AbstractSurface, Bound, direction, still
 
 
@@ -37,6 +39,10 @@ class Circle(AbstractSurface):
 
     def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         return self.locate(x, y, t)[1]
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        turn = np.linspace(0.0, 2.0 * np.pi, SMOOTH // 2 + 1) * (1.0 if self.inside else -1.0)
+        return [floats(self.centre) + float(self.radius) * np.stack([np.cos(turn), np.sin(turn)], axis=1)]
 
     def bound(self) -> Bound:
         return still(self.radius)

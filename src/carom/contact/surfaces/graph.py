@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
+from .outline import SMOOTH, Box, finite_runs
 from .surface import Bound, bend_of, given_bend, still
 
 SEEN = 10.0  # [m] how far from the probe curvature is looked at
@@ -96,6 +97,14 @@ class Graph(AbstractCurve):
             return near
         above = jnp.abs(y - self._shape(x)[0]) / jnp.sqrt(1.0 + self.steep * self.steep)
         return jnp.where(gap > 0.0, jnp.maximum(near, above), gap)
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        def height(x: Any) -> Any:
+            return jnp.asarray(self.height(x, *self.parameters), dtype=float)
+
+        x = np.linspace(box.left, box.right, SMOOTH + 1)
+        line = np.stack([x, np.asarray(jax.vmap(height)(jnp.asarray(x)))], axis=1)
+        return finite_runs(line[:: -1 if self.below else 1])
 
     def bound(self) -> Bound:
         return still(self.bend)

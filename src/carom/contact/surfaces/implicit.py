@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
+from .outline import Box, zero_set
 from .surface import NOWHERE, Bound, bend_of, given_bend, still
 
 FLAT = 1e-6  # [m] a gradient smaller than this times the second derivatives counts as zero
@@ -126,6 +127,9 @@ class Implicit(AbstractCurve):
     def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
         """A foot nearer than the sharpest bend is the nearest."""
         return jnp.minimum(gap, self.bend)
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        return zero_set(lambda x, y: jnp.asarray(self.function(x, y, *self.parameters), dtype=float), box)
 
     def bound(self) -> Bound:
         return still(self.bend)

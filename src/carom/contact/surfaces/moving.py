@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from .curve import numbers, probed, refuse_function
+from .outline import Box, box_around, floats
 from .surface import AbstractSurface, Bound, finite
 
 
@@ -141,6 +142,24 @@ class Moving(AbstractSurface):
 
     def spin(self, t: Any) -> Any:
         return jnp.abs(self._motion(t)[1][2]) + self.surface.spin(t)
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        def placed(t: Any) -> Any:
+            return jnp.stack([jnp.asarray(p, dtype=float) for p in self.motion(t, *self.parameters)])
+
+        pose = np.asarray(jax.vmap(placed)(jnp.asarray(times)))
+        about = floats(self.about)
+        cos, sin = np.cos(pose[:, 2])[:, None], np.sin(pose[:, 2])[:, None]
+        # What the box sees of the surface over the whole time, in the surface's own frame.
+        corners = np.array([[box.left, box.bottom], [box.right, box.bottom], [box.right, box.top], [box.left, box.top]])
+        back = corners[None] - about - pose[:, None, :2]
+        turned = np.stack([cos * back[..., 0] + sin * back[..., 1], cos * back[..., 1] - sin * back[..., 0]], axis=2)
+        out = []
+        for line in self.surface.outline(box_around(about + turned), times):
+            own = np.broadcast_to(line, (len(times), *line.shape[-2:])) - about
+            turned = np.stack([cos * own[..., 0] - sin * own[..., 1], sin * own[..., 0] + cos * own[..., 1]], axis=2)
+            out.append(turned + about + pose[:, None, :2])
+        return out
 
     def bound(self) -> Bound:
         """Of this motion and of what it carries: frequencies add, as in a product of two sines."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
+from .outline import Box, floats
 from .surface import AbstractSurface, Bound, still
 
 
@@ -47,6 +49,14 @@ class Plane(AbstractSurface):
 
     def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         return self.unit
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        point, normal = floats(self.point), floats(self.unit)
+        along = np.array([normal[1], -normal[0]])
+        # From the foot of the box's centre half a diagonal to both sides: nothing of it inside the box is missing.
+        centre = np.asarray(box.centre)
+        foot = centre - ((centre - point) @ normal) * normal
+        return [np.stack([foot - 0.6 * box.size * along, foot + 0.6 * box.size * along])]
 
     def bound(self) -> Bound:
         return still(jnp.inf)

@@ -13,6 +13,7 @@ from ... import errors
 from ...mechanism.recipe import Recipe
 from . import tridiagonal
 from .curve import BENT, AbstractCurve, settled
+from .outline import Box
 from .surface import Bound, bend_of, still
 
 SAMPLES = 4  # per segment, among which the search for a foot begins
@@ -102,6 +103,19 @@ class Spline(AbstractCurve):
         px, dx, _, py, dy, _ = self._shape(u, chosen[0])
         size = jnp.sqrt(dx * dx + dy * dy)
         return px, py, -dy / size, dx / size
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        every = np.asarray(self.pieces)
+        pieces = every if self.closed else every[1:-1]  # without the straight lines beyond the ends
+        powers = np.linspace(0.0, 1.0, 13)[:, None] ** np.arange(4)
+        parts = [np.stack([powers @ p[:4], powers @ p[4:]], axis=1) for p in pieces]
+        line = np.concatenate([parts[0][:1], *(p[1:] for p in parts)])
+        if self.closed:
+            return [line]
+        reach = box.size + float(np.hypot(*(np.asarray(box.centre) - line[0])))
+        first, last = -every[0][[1, 5]], every[-1][[1, 5]]
+        ends = line[0] + reach * first / np.hypot(*first), line[-1] + reach * last / np.hypot(*last)
+        return [np.concatenate([ends[0][None], line, ends[1][None]])]
 
     def bound(self) -> Bound:
         """Curvature is looked at in so many places of every piece."""

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ... import errors
+from .outline import Box, moving_zero_set, zero_set
 
 # Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
 # centre, and nothing changes at distances above 1e-20 m.
@@ -98,6 +100,15 @@ class AbstractSurface(eqx.Module):
     def spin(self, t: Any) -> Any:
         """How fast it turns at that instant [rad/s], both ways counted alike."""
         return finite(self.bound().turning)
+
+    def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
+        """What is drawn of it inside a box: lines (points, 2) if it is at rest, (times, points, 2) if it moves.
+
+        A surface that does not say otherwise is drawn where its gap is zero.
+        """
+        if self.moves:
+            return moving_zero_set(self.gap, box, times)
+        return zero_set(lambda x, y: jnp.asarray(self.gap(x, y, jnp.asarray(0.0)), dtype=float), box)
 
     def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
         """The point in the frame of the surface's material; the world's frame for a surface at rest."""

@@ -42,12 +42,8 @@ function niceStep(least) {
   return [1, 2, 5, 10].map((k) => k * base).find((s) => s >= least * (1 - 1e-9)) || 10 * base;
 }
 
-const PHASE_TONES = [
-  [/^elastic/, "elastic"], [/^plastic|elasto/, "plastic"], [/^restitution/, "restitution"],
-  [/^compressing/, "elastic"], [/^parting/, "restitution"],
-  [/stick/, "stick"], [/slid/, "slide"],
-];
-const toneOf = (phase) => (PHASE_TONES.find(([pattern]) => pattern.test(phase)) || [0, "other"])[1];
+const TONES = ["elastic", "plastic", "restitution", "stick", "slide"];
+const toneOf = (phase) => (TONES.includes(phase.tone) ? phase.tone : "other");
 
 let tones = {};
 function readTones() {

@@ -13,7 +13,7 @@ function phaseSpans(run) {
         let end = k;
         while (end + 1 < c.phase.length && c.phase[end + 1] === c.phase[k]) end++;
         const phase = c.phases[c.phase[k]], t1 = clip.t[Math.min(end + 1, clip.t.length - 1)];
-        if (phase !== "open" && t1 > clip.t[k]) out.push({ t0: clip.t[k], t1, phase, tone: toneOf(phase), lane: run.names.indexOf(c.name) });
+        if (phase.tone !== "open" && t1 > clip.t[k]) out.push({ t0: clip.t[k], t1, phase, tone: toneOf(phase), lane: run.names.indexOf(c.name) });
         k = end + 1;
       }
   return out;

@@ -58,18 +58,18 @@ function tell(t, i, held, share) {
   const shown = Math.abs(t) < 1e-12 ? 0 : t;  // no minus before a zero
   $("r-time").textContent = minus(shown.toFixed(i ? 7 : places)) + "\u202fs";
   const c = shownContact(t, i), clip = run.clipAt(t), f = frameAt(clip, t);
-  let phase = c ? c.phase : "no contact";
+  let phase = c ? c.phase.text : "no contact";
   if (held) phase = share < 0.5 ? "before the blow" : "after the blow";
-  else if (phase === "open") phase = "apart";
+  else if (c && c.phase.tone === "open") phase = "apart";
   $("r-phase").textContent = phase + (run.names.length > 1 && c ? ", " + c.contact.name : "");
   $("r-phase").title = $("r-phase").textContent;
   $("r-where").textContent = !i ? "\u2013" : i.number + " of " + run.impacts.length + (i.end > i.begin ? ", " + (since < 0 ? "" : "+") + quantity(since, "s", 1e-12) : "");
-  $("r-swatch").style.background = !c || c.phase === "open" ? "var(--rule)" : tones[toneOf(c.phase)];
+  $("r-swatch").style.background = !c || c.phase.tone === "open" ? "var(--rule)" : tones[toneOf(c.phase)];
   if (c) {
     const least = 1e-9 * run.maxForce;
     $("r-force").textContent = quantity(c.normal, c.contact.forceUnit, least, 4);
     $("r-friction").textContent = quantity(c.friction, c.contact.forceUnit, least, 4);
-    $("r-depth").textContent = c.indentation > -1e-9 || c.phase !== "open" ? quantity(c.indentation, c.contact.unit, 1e-9, 4) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
+    $("r-depth").textContent = c.indentation > -1e-9 || c.phase.tone !== "open" ? quantity(c.indentation, c.contact.unit, 1e-9, 4) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
     const rate = held ? -(share < 0.5 ? i.before : i.after)[0] : c.rate;
     $("r-rate").textContent = quantity(rate, c.contact.unit + "/s", 1e-9, 4);
   } else for (const name of ["force", "friction", "depth", "rate"]) $("r-" + name).textContent = "\u2013";
@@ -250,7 +250,7 @@ if ($("save-summary")) $("save-summary").onclick = () => {
 function legend() {
   const seen = new Map();
   for (const span of scope.spans) {
-    const name = { slide: "sliding", stick: "sticking" }[span.tone] || span.phase.split(",")[0];
+    const name = { slide: "sliding", stick: "sticking" }[span.tone] || span.phase.word;
     if (!seen.has(name)) seen.set(name, span.tone);
   }
   const box = $("legend");

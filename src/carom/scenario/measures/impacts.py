@@ -18,7 +18,7 @@ NUMBERS = (*(f.name for f in dataclasses.fields(Impact) if f.type == "float"), *
 
 def _impact(study: Study, p: dict[str, str]) -> float:
     chosen = _nth(study, int(p["number"]))
-    if p["field"] == "kinetic_energy_lost":
+    if p["field"] == "kinetic_energy_lost":  # of the whole mechanism; `energy_lost` is what the contact took
         return chosen.kinetic_energy_before - chosen.kinetic_energy_after
     return float(getattr(chosen, p["field"]))
 

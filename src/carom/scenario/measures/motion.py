@@ -14,7 +14,7 @@ from ...hybrid.world import World
 from ...mechanism import Site
 from ...result.dense import chunked
 from ...result.result import Result
-from ...result.signals import base_force_signals, contact_signals, times_of, torque_signals
+from ...result.signals import contact_signals, effort_signals, times_of
 from ...study.response import response
 from ...study.section import poincare
 from ..study import Study
@@ -107,13 +107,12 @@ def _force(study: Study, p: dict[str, str]) -> float:
 def _effort(study: Study, p: dict[str, str]) -> float:
     """A torque of a joint, or a force on a base, of a controller."""
     times = times_of(study.result)
-    torques, pushes = torque_signals(study.result, times), base_force_signals(study.result, times)
-    name_in("controller", p["control"], tuple(torques))
-    links = study.result.world.mechanism.topology.names
-    columns = dict(zip(links, torques[p["control"]].T, strict=True))
-    for name, force in pushes.items():
-        if name.startswith(f"{p['control']} on "):
-            columns |= {"x": force[:, 0], "y": force[:, 1]}
+    found = effort_signals(study.result, times)
+    name_in("controller", p["control"], tuple(found))
+    links, efforts = study.result.world.mechanism.topology.names, found[p["control"]]
+    columns = dict(zip(links, efforts.torques.T, strict=True))
+    for force in efforts.pushes.values():
+        columns |= {"x": force[:, 0], "y": force[:, 1]}
     name_in("effort", p["part"], tuple(columns))
     return statistic(p, times, columns[p["part"]])
 
@@ -145,15 +144,13 @@ def _poincare(study: Study, p: dict[str, str]) -> float:
 
 
 def _response(study: Study, p: dict[str, str]) -> float:
-    """How a link reaches the target of the first posture controller."""
-    from ...control import PostureControl
-
-    world = study.result.world
-    drive = next((a for a in world.automata if isinstance(a, PostureControl)), None)
-    if drive is None:
-        raise CaromError("a response is that to a posture controller; the scenario has none")
-    k = world.mechanism.topology.link(p["link"])
-    found = response(study.result, p["link"], float(drive.targets[0][k]), relative=drive.relative)
+    """How a link reaches the first target of the first controller that has one."""
+    driven = effort_signals(study.result, study.result.t[:1]).values()
+    drive = next((e for e in driven if e.wanted is not None), None)
+    if drive is None or drive.wanted is None:
+        raise CaromError("a response is that to a controller with targets; the scenario has none")
+    k = study.result.world.mechanism.topology.link(p["link"])
+    found = response(study.result, p["link"], float(drive.wanted[0, k]), relative=drive.relative)
     return float(getattr(found, p["field"]))
 
 

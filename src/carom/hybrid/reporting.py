@@ -1,0 +1,173 @@
+"""What an automaton tells about itself: results, tables, figures, ledger, pages and citations read this, no class.
+
+Whoever writes an automaton of their own fills in what applies; the rest has defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..mechanism import Site
+from .scene import Load, Own, Scene
+
+Tone = Literal["open", "closed", "elastic", "plastic", "restitution", "stick", "slide", "lost"]
+Kind = Literal["conservative", "dissipative", "driven"]
+
+
+class Channel(NamedTuple):
+    """An entry of the energy ledger [J].
+
+    - `kind`: *conservative* gives back what it takes, *dissipative* does not (a contact's normal force counts here:
+      what it gives back, it took in the same impact), *driven* is work of motors and of surfaces that are moved
+    - `contact`: whose impacts it belongs to, if it serves only one
+    """
+
+    name: str
+    kind: Kind
+    contact: str = ""
+
+
+class Phase(NamedTuple):
+    """A phase of a contact: its word, the tone in which it is drawn, and what friction does in it, if that is apart."""
+
+    word: str
+    tone: Tone
+    mode: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.word}, {self.mode}" if self.mode else self.word
+
+
+class Touching(NamedTuple):
+    """Kinematics of a pair at one instant."""
+
+    indentation: Any  # [m], negative while apart
+    rate: Any  # of the indentation [m/s]
+    sliding: Any  # velocity of the first body over the second, along (n_y, -n_x) [m/s]
+    x: Any  # contact point
+    y: Any
+    normal: tuple[Any, Any]  # from the second body into the first
+
+    @property
+    def tangent(self) -> tuple[Any, Any]:
+        return self.normal[1], -self.normal[0]
+
+
+class Shape(NamedTuple):
+    """What is seen of a contact: a round tip at a site, a bar between two, the inside of a ring."""
+
+    kind: Literal["tip", "bar", "ring"]
+    radius: Any  # [m]
+    sites: tuple[Site, ...]
+
+
+class Pair(Protocol):
+    """Who meets whom."""
+
+    @property
+    def length_unit(self) -> str: ...
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+
+    @property
+    def ground(self) -> Any:
+        """A surface to be drawn, or None."""
+
+    @property
+    def stop(self) -> Any:
+        """A joint's stop: link, link_name, angle, sign; None for anything else."""
+
+    def touching(self, scene: Scene) -> Touching: ...
+
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None: ...
+
+
+class ContactReport(NamedTuple):
+    """A contact that an automaton holds. What has some is drawn, tabled and looked at closely.
+
+    - `phases`: as `Report.modes` counts them; the tone of those in which the two are apart is "open"
+    - `begins`: the exit by which it closes
+    - `rigid`: its blows take no time, and `Report.blows` tells their impulses
+    """
+
+    name: str
+    pair: Pair
+    phases: tuple[Phase, ...]
+    begins: str
+    rigid: bool = False
+
+
+class Touch(NamedTuple):
+    """A contact at an instant: kinematics, normal and friction force [N], both on the first body."""
+
+    motion: Touching
+    normal: Any
+    friction: Any
+
+
+class Blow(NamedTuple):
+    """The last instantaneous blow of a contact: when [s] (-1: never), and its impulses [N s]."""
+
+    time: Any
+    normal: Any
+    friction: Any
+
+
+class Efforts(NamedTuple):
+    """What a controller exerts: torques [N m] of the parent on every link, forces (x, y) [N] on some bases."""
+
+    torques: Any
+    pushes: tuple[tuple[Any, Any], ...] = ()
+
+
+class Drive(NamedTuple):
+    """A controller.
+
+    - `efforts`: now, as limited and held
+    - `bases`: names of the trees whose bases it pushes
+    - `wanted`: link angles [rad] that it drives to, absolute, or relative to the parents; None if it has none
+    """
+
+    efforts: Callable[[Scene, Own], Efforts]
+    bases: tuple[str, ...] = ()
+    wanted: Callable[[Scene, Own], Any] | None = None
+    relative: bool = False
+
+
+class Line(NamedTuple):
+    """What is drawn between two ends, each a site or a point (x, y) [m] of the world: a spring, a rope."""
+
+    kind: Literal["spring"]
+    ends: tuple[Site | tuple[Any, Any], Site | tuple[Any, Any]]
+
+
+def _none(*_: Any) -> list[Any]:
+    return []
+
+
+def _no_blows(_: Own) -> dict[str, Blow]:
+    return {}
+
+
+class Report(NamedTuple):
+    """All of it.
+
+    - `words`: (name, what it is), a line each, for `print(world)`; `cited`: references of its laws and methods
+    - `contacts`, and of each: `touches(scene, own)`, its `modes(phase)`, its `blows(own)` by name if it is rigid
+    - `drive` of a controller; `lines` that are drawn
+    - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
+      asked for more than it was made for
+    """
+
+    words: tuple[tuple[str, str], ...]
+    cited: tuple[str, ...] = ()
+    contacts: tuple[ContactReport, ...] = ()
+    touches: Callable[[Scene, Own], list[Touch]] = _none
+    modes: Callable[[Any], list[Any]] = _none
+    blows: Callable[[Own], dict[str, Blow]] = _no_blows
+    drive: Drive | None = None
+    lines: tuple[Line, ...] = ()
+    remarks: Callable[[tuple[Any, ...]], list[str]] = _none

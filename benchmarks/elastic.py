@@ -4,8 +4,8 @@
 
 The chain of examples/elastic_chain.py falls for 1.5 s at rtol 1e-8. SciPy's `solve_ivp` is restarted at every touch and
 release, with two right-hand sides: carom's own, compiled by jax.jit and called from SciPy, and the same equations in
-plain NumPy. Times are processor times of the whole process; compile time stands apart. Then the time per attempted step
-against the number of modes and of links.
+plain NumPy (plain_chain.py). Times are processor times of the whole process; compile time stands apart. Then the time
+per attempted step against the number of modes and of links.
 """
 
 from __future__ import annotations
@@ -24,28 +24,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from examples.elastic_chain import MODE_SETS, START, link, make_world
-from scipy.integrate import solve_ivp
 
 from carom.hybrid.flow import derivative
 from carom.hybrid.run import compiler_options
 from carom.hybrid.run import start as carry_of
 from carom.hybrid.scene import State, merge, split
+from plain_chain import LOSS, RESTITUTION, RTOL, STIFFNESS, UNTIL, PlainChain, scipy_run
 from timing import Contender, machine, race
 
-UNTIL, RTOL, ATOL = 1.5, 1e-8, 1e-11
-GRAVITY, STIFFNESS, RESTITUTION, MU, SLOW, FAST = 9.81, 1.4e8, 0.8, 0.1, 1e-4, 1e-3  # of examples/elastic_chain.py
-LOSS = 1.5 * (1.0 - RESTITUTION) / RESTITUTION
+ATOL = 1e-11
 SIZES = [*((n, 1) for n in range(2, 9)), *((3, n) for n in range(2, 7))]  # links, modes of each
-AT_FLOOR = 1e-12  # [m] contacts nearer than this touch together
 
 
 def initial(world) -> tuple[np.ndarray, np.ndarray]:
     m = world.mechanism
     q = m.coordinates(START["angles"], base=START["base"], relative=True, degrees=True)
     return np.asarray(q), np.zeros(m.dof)
-
-
-# -- two right-hand sides for SciPy ------------------------------------------------------------------------------------
 
 
 def compiled_rates(world):
@@ -62,119 +56,6 @@ def compiled_rates(world):
 
     made = jax.jit(rates, compiler_options=compiler_options())
     return lambda t, y, closed, approach: np.asarray(made(0.0, y, closed, approach))  # nothing here depends on time
-
-
-def numpy_rates(world):
-    """The same equations in NumPy, from the modal integrals: link by link, z = (velocity of the joint, rate, modes)."""
-    m, n, top = world.mechanism, world.mechanism.numbers, world.mechanism.topology
-    links, dof = range(top.links), m.dof
-    modes = [np.asarray(top.mode_index(k), dtype=int) for k in links]
-    angle = [top.angle_index(k) for k in links]
-    flex = [jax.tree.map(np.asarray, n.flex[k]) for k in links]
-    mass, com, tip = np.asarray(n.mass), np.asarray(n.com), np.asarray(n.tip)
-    about = [float(n.inertia[k]) + mass[k] * com[k] @ com[k] for k in links]
-    reach = [np.asarray(n.site_reach[m.site(f"{top.names[k]}.tip").index].shape) for k in links]
-    g = np.array([0.0, -GRAVITY])
-
-    def forward(q, v):
-        """Joints O1, O2, ...: place, Jacobian, Jacobian's rate times v; and every link's rotation."""
-        J = np.zeros((2, dof))
-        J[0, 0] = J[1, 1] = 1.0
-        joints, turns = [(q[:2], J, np.zeros(2))], []
-        for k in links:
-            c, s = np.cos(q[angle[k]]), np.sin(q[angle[k]])
-            R, w = np.array([[c, -s], [s, c]]), v[angle[k]]
-            place, J, drift = joints[-1]
-            arm, shapes = R @ (tip[k] + reach[k].T @ q[modes[k]]), R @ reach[k].T
-            bend = shapes @ v[modes[k]]
-            J = J.copy()
-            J[:, angle[k]] += (-arm[1], arm[0])
-            J[:, modes[k]] += shapes
-            joints.append((place + arm, J, drift - w * w * arm + 2.0 * w * np.array([-bend[1], bend[0]])))
-            turns.append(R)
-        return joints, turns
-
-    def rates(t, y, closed, approach):
-        q, v = y[:dof], y[dof:]
-        joints, turns = forward(q, v)
-        M, right = np.zeros((dof, dof)), np.zeros(dof)
-        for k in links:
-            f, R, w = flex[k], turns[k], v[angle[k]]
-            d, dd = q[modes[k]], v[modes[k]]
-            _, Jp, drift = joints[k]
-            moment, moving = R @ (mass[k] * com[k] + f.first.T @ d), R @ (f.first.T @ dd)
-            bent = f.overlap @ d
-            local = np.zeros((3 + len(d), 3 + len(d)))
-            local[0, 0] = local[1, 1] = mass[k]
-            local[2, :2] = local[:2, 2] = (-moment[1], moment[0])
-            local[2, 2] = about[k] + 2.0 * f.along @ d + d @ bent
-            local[:2, 3:] = R @ f.first.T
-            local[3:, :2] = local[:2, 3:].T
-            local[2, 3:] = local[3:, 2] = f.turning + d @ f.twist
-            local[3:, 3:] = f.inertia
-            J = np.zeros((3 + len(d), dof))
-            J[:2] = Jp
-            J[2, angle[k]] = 1.0
-            J[3 + np.arange(len(d)), modes[k]] = 1.0
-            push = np.empty(3 + len(d))
-            push[:2] = mass[k] * g + w * w * moment - 2.0 * w * np.array([-moving[1], moving[0]])
-            push[2] = moment[0] * g[1] - moment[1] * g[0] - 2.0 * w * (f.along @ dd + dd @ bent)
-            push[3:] = (
-                f.first @ (R.T @ g) + w * w * (f.along + bent) + 2.0 * w * (f.twist @ dd)
-                - f.stiffness @ d - f.damping @ dd
-            )  # fmt: skip
-            push -= local[:, :2] @ drift
-            M += J.T @ local @ J
-            right += J.T @ push
-        for i, (place, J, _) in enumerate(joints):
-            if closed[i] and place[1] < 0.0:
-                u = J @ v
-                normal = max(STIFFNESS * (-place[1]) ** 1.5 * (1.0 - LOSS * u[1] / approach[i]), 0.0)
-                share = min(max((abs(u[0]) - SLOW) / (FAST - SLOW), 0.0), 1.0)
-                right += J.T @ np.array([-MU * normal * share * np.sign(u[0]), normal])
-        return np.concatenate([v, np.linalg.solve(M, right)])
-
-    return rates, forward
-
-
-def scipy_run(rates, forward, world, method: str, rtol: float = RTOL, until: float = UNTIL):
-    """Restarted at every touch and release; returns state, number of touches, of evaluations."""
-    q, v = initial(world)
-    dof, t, y = len(q), 0.0, np.concatenate([q, v])
-    count = 4
-    closed, approach, touches, calls = np.zeros(count, dtype=bool), np.ones(count), 0, 0
-    kept: dict = {"t": None}
-
-    def heights(t, y):
-        """Of all joints; events of one instant share it."""
-        if kept["t"] != t or not np.array_equal(kept["y"], y):
-            joints, _ = forward(y[:dof], y[dof:])
-            kept.update(t=t, y=y.copy(), h=np.array([place[1] for place, _, _ in joints]), joints=joints)
-        return kept["h"]
-
-    def event(i):
-        def value(t, y):
-            return heights(t, y)[i] if closed[i] else -heights(t, y)[i]
-
-        value.terminal, value.direction = True, 1.0
-        return value
-
-    events = [event(i) for i in range(count)]
-    while t < until:
-        flow = lambda t, y: rates(t, y, closed, approach)  # noqa: E731
-        done = solve_ivp(flow, (t, until), y, method=method, rtol=rtol, atol=1e-3 * rtol, events=events)
-        t, y, calls = done.t[-1], done.y[:, -1], calls + done.nfev
-        if done.status != 1:
-            break
-        h = heights(t, y)
-        fired = [len(times) > 0 for times in done.t_events]
-        for i in range(count):
-            speed = kept["joints"][i][1][1] @ y[dof:]
-            if closed[i] and fired[i]:
-                closed[i] = False
-            elif not closed[i] and (fired[i] or h[i] < AT_FLOOR) and speed < 0.0:
-                closed[i], approach[i], touches = True, -speed, touches + 1
-    return y, touches, calls
 
 
 # -- the runs --------------------------------------------------------------------------------------------------------
@@ -206,7 +87,8 @@ def four_sets(quick: bool, report: dict) -> None:
     print(f"the four mode sets, {UNTIL} s at rtol {RTOL:g}; seconds and ratios in processor time")
     for name, sets in MODE_SETS.items():
         world = make_world(sets)
-        by_hand, forward = numpy_rates(world)
+        plain = PlainChain(world)
+        by_hand = plain.rates
         by_jax = compiled_rates(world)
         check(world, by_hand, by_jax)
         for solver in ("dopri8", "tsit5"):
@@ -219,7 +101,7 @@ def four_sets(quick: bool, report: dict) -> None:
             for label, rates in (("jit", by_jax), ("NumPy", by_hand)):
                 if label == "jit" or method == "DOP853":
                     begin = time.process_time()
-                    _, found, calls = scipy_run(rates, forward, world, method)
+                    _, found, calls = scipy_run(rates, plain.forward, initial(world), method)
                     spent = time.process_time() - begin
                     new.append((name, f"SciPy {method}, {label}", spent, f"{found} touches, {calls} evaluations"))
         for row in new:

@@ -29,25 +29,19 @@ os.environ.setdefault("JAX_ENABLE_COMPILATION_CACHE", "0")  # compile times are 
 
 import jax
 import numpy as np
-from scipy.integrate import solve_ivp
 
 import carom
 from carom.contact import catalogue
-from carom.contact.friction.dry import FADES as STILL
-from plain_laws import FRICTION, INERTIA, MASS, RADIUS, W_NN, W_TT, Friction, Phase, normal_of, sign
+from plain_impact import HEIGHT, blow, scipy_run, thrown
+from plain_laws import FRICTION, MASS, RADIUS, normal_of
 from timing import machine, table
 
-HEIGHT, UNTIL = RADIUS + 1e-3, 0.2  # without gravity: the velocity after the impact lasts, and there is one impact only
+UNTIL = 0.2  # without gravity: the velocity after the impact lasts, and there is one impact only
 PROBES = (0.5, 1.0, 1.5, 2.0)  # speeds at which errors and SciPy's times are measured; lanes lie between
 PROMISE = 100.0
 
 DISK = carom.Mechanism([carom.Disk(radius=RADIUS, mass=MASS)], base=carom.Free())
 FLOOR = carom.Plane(height=0.0)
-
-
-def thrown(speed: Any) -> tuple[Any, Any, Any]:
-    """Velocity and spin: the contact point slides at 0.5 times the speed."""
-    return 0.5 * speed, -speed, 0.0 * speed
 
 
 # -- carom -----------------------------------------------------------------------------------------------------------
@@ -111,66 +105,6 @@ def shortest(call: Callable[[], Any], seconds: float = 0.1) -> tuple[float, floa
 # -- SciPy -------------------------------------------------------------------------------------------------------------
 
 
-def until(flow: Any, t: float, y: Any, guards: list[Any], method: str, rtol: float) -> tuple[float, Any, int]:
-    """Integrate until a guard rises through zero: instant, state, and which guard."""
-    events = []
-    for guard in guards:
-        event = lambda t, y, guard=guard: guard(y)  # noqa: E731
-        event.terminal, event.direction = True, 1.0  # type: ignore[attr-defined]
-        events.append(event)
-    done = solve_ivp(flow, (t, t + 1.0), y, method=method, rtol=rtol, atol=1e-2 * rtol, events=events)
-    fired = [k for k, times in enumerate(done.t_events) if len(times)]
-    return float(done.t[-1]), done.y[:, -1], fired[0]
-
-
-def flight(speed: float, method: str, rtol: float) -> tuple[float, Any]:
-    x, y, spin = thrown(speed)
-    start = [0.0, HEIGHT, 0.0, x, y, spin, 0.0]
-    fall = lambda t, y: (y[3], y[4], y[5], 0.0, 0.0, 0.0, 0.0)  # noqa: E731
-    t, state, _ = until(fall, 0.0, start, [lambda y: RADIUS - y[1]], method, rtol)
-    return t, state
-
-
-def scipy_run(meet: Callable[[float], Phase], friction: Friction, speed: float, method: str, rtol: float) -> Any:
-    """Velocities after the impact: flight, then the phases of the blow."""
-    t, y = flight(speed, method, rtol)
-    phase: Phase | None = meet(-y[4])
-    mode = sign(y[3] + RADIUS * y[5]) if friction.dry else 0.0
-    armed = True
-    while phase is not None:
-        push, rub, way = phase.force, friction.force, mode
-
-        def flow(t: float, y: Any) -> tuple[float, ...]:
-            _, high, _, vx, vy, spin, z = y.tolist()
-            n = push(RADIUS - high, -vy)  # noqa: B023
-            f, rate = rub(z, n, vx + RADIUS * spin, way)  # noqa: B023
-            return vx, vy, spin, f / MASS, n / MASS, RADIUS * f / INERTIA, rate
-
-        guards = [lambda y, g=g: g(RADIUS - y[1], -y[4]) for g, _ in phase.exits]
-        if friction.dry and way != 0.0 and armed:
-            guards.append(lambda y: friction.stops_at - way * (y[3] + RADIUS * y[5]))  # noqa: B023
-        elif friction.dry and way == 0.0:
-            most = lambda y: friction.limit * push(RADIUS - y[1], -y[4])  # noqa: B023, E731
-            guards.append(lambda y: STILL / W_TT * abs(y[3] + RADIUS * y[5]) - most(y) - 1e-9)  # noqa: B023
-        t, y, which = until(flow, t, y, guards, method, rtol)
-        if which < len(phase.exits):
-            phase = phase.exits[which][1](RADIUS - y[1])
-        elif way != 0.0:
-            mode = 0.0
-        else:  # it slips again on what is left of its speed, until the end
-            mode, armed = sign(y[3] + RADIUS * y[5]), False
-    return y[3:6]
-
-
-def blow(law: Any, speed: float, method: str, rtol: float) -> Any:
-    """Impulsive laws: there is nothing to integrate but the flight; the blow of a disk is a formula."""
-    _, y = flight(speed, method, rtol)
-    slides, e = y[3] + RADIUS * y[5], float(law.asked)
-    p = -(1.0 + e) * y[4] / W_NN
-    q = -sign(slides) * min(0.3 * p, abs(slides) / W_TT)
-    return np.array([y[3] + q / MASS, -e * y[4], y[5] + RADIUS * q / INERTIA])
-
-
 METHODS = ("LSODA", "DOP853", "RK45")
 TOLERANCES = tuple(10.0**-k for k in range(4, 12))
 
@@ -222,6 +156,51 @@ def runner(kind: str, law: Any) -> Callable[[float, str, float], Any] | None:
 
 # -- the run -----------------------------------------------------------------------------------------------------------
 
+HEAD = [
+    "kind",
+    "law",
+    "solver",
+    "compile s",
+    "steps",
+    "us/lane",
+    "error m/s",
+    "SciPy ms",
+    "method",
+    "ratio",
+    "per core",
+    ">= 100",
+]
+
+
+def compared(kind: str, name: str, law: Any, args: argparse.Namespace) -> tuple[list[tuple[str, ...]], dict | None]:
+    """Rows of the table for one law, and what is reported of it; nothing is where SciPy has no formula."""
+    run = runner(kind, law)
+    mine = [ours(kind, law, args.lanes, solver) for solver in args.solvers]
+    if run is None:
+        rows = [(kind, name, m.solver, f"{m.compile:.1f}", f"{1e6 * m.per_lane:.1f}", *["-"] * 7) for m in mine]
+        return rows, None
+    exact = np.array([run(speed, "DOP853", 1e-13) for speed in PROBES])
+    found = theirs(run, exact)
+    errors = [float(np.max(np.abs(m.velocity - exact))) for m in mine]
+    pairs = [(m, error, fastest(found, error)) for m, error in zip(mine, errors, strict=True)]
+    chosen, error, best = max(pairs, key=lambda p: p[2].seconds / p[0].per_lane)
+    ratio = best.seconds / chosen.per_lane
+    row = (
+        kind,
+        name,
+        chosen.solver,
+        f"{chosen.compile:.1f}",
+        f"{chosen.steps:.0f}",
+        f"{1e6 * chosen.per_lane:.1f}",
+        f"{error:.0e}",
+        f"{1e3 * best.seconds:.1f}",
+        best.name,
+        f"{ratio:.0f}",
+        f"{best.core / chosen.core:.0f}",
+        "yes" if ratio >= PROMISE else "no",
+    )
+    return [row], {"carom": chosen._replace(velocity=None)._asdict(), "scipy": best._asdict(), "error": error}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -237,55 +216,13 @@ def main() -> None:
             name = entry.card.name
             if args.only and name not in args.only:
                 continue
-            law = entry.example()
-            run = runner(kind, law)
-            mine = [ours(kind, law, args.lanes, solver) for solver in args.solvers]
-            if run is None:
-                rows += [
-                    (kind, name, m.solver, f"{m.compile:.1f}", f"{1e6 * m.per_lane:.1f}", *["-"] * 7) for m in mine
-                ]
-                continue
-            exact = np.array([run(speed, "DOP853", 1e-13) for speed in PROBES])
-            found = theirs(run, exact)
-            errors = [float(np.max(np.abs(m.velocity - exact))) for m in mine]
-            pairs = [(m, error, fastest(found, error)) for m, error in zip(mine, errors, strict=True)]
-            mine, error, best = max(pairs, key=lambda p: p[2].seconds / p[0].per_lane)
-            ratio = best.seconds / mine.per_lane
-            verdict = "yes" if ratio >= PROMISE else "no"
-            rows.append(
-                (
-                    kind,
-                    name,
-                    mine.solver,
-                    f"{mine.compile:.1f}",
-                    f"{mine.steps:.0f}",
-                    f"{1e6 * mine.per_lane:.1f}",
-                    f"{error:.0e}",
-                    f"{1e3 * best.seconds:.1f}",
-                    best.name,
-                    f"{ratio:.0f}",
-                    f"{best.core / mine.core:.0f}",
-                    verdict,
-                )
-            )
-            report[name] = {"carom": mine._replace(velocity=None)._asdict(), "scipy": best._asdict(), "error": error}
-            print("  ".join(rows[-1]), f"load {os.getloadavg()[0]:.1f}", flush=True)
-    head = (
-        "kind",
-        "law",
-        "solver",
-        "compile s",
-        "steps",
-        "us/lane",
-        "error m/s",
-        "SciPy ms",
-        "method",
-        "ratio",
-        "per core",
-        ">= 100",
-    )
+            new, about = compared(kind, name, entry.example(), args)
+            rows += new
+            if about is not None:
+                report[name] = about
+                print("  ".join(rows[-1]), f"load {os.getloadavg()[0]:.1f}", flush=True)
     print(f"\n{args.lanes} lanes; SciPy: one run, at the same error of the velocity after the impact")
-    print(table(head, rows))
+    print(table(HEAD, rows))
     if args.json:
         args.json.write_text(json.dumps(report, indent=1))
 

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from carom.beam import Section, given_shapes, modal_data, modes
 from carom.errors import CaromError
 
-from .test_beam_modes import PAIRS, PAPER, STUBBY, E, gauss
+from .beam_sections import PAIRS, PAPER, STUBBY, E, gauss
 
 HANGING = [pair for pair in PAIRS if pair[0] in ("simple", "clamped")]
 

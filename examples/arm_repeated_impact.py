@@ -67,11 +67,10 @@ def main() -> None:
         f"{'peak [kN]':>9} {'dent [um]':>9} {'lost [J]':>8}"
     )
     for number, i in enumerate(result.impacts, start=1):
-        lost = i.kinetic_energy_before - i.kinetic_energy_after
         print(
             f"{number:6d} {i.t_start:10.6f} {1e3 * i.duration:10.4f} {i.normal_velocity_before:9.3f} "
             f"{i.normal_velocity_after:6.3f} {'':5} {i.restitution:6.3f} {1e-3 * i.max_normal_force:9.2f} "
-            f"{1e6 * i.residual_indentation:9.1f} {lost:8.3f}"
+            f"{1e6 * i.residual_indentation:9.1f} {i.energy_lost:8.3f}"
         )
 
     print(f"\n{'first impact':32} {'paper':>10} {'carom':>12} {'difference':>10}")

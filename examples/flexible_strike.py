@@ -101,14 +101,14 @@ def strike(result) -> Strike:
     m, first, last = result.world.mechanism, struck[0], struck[-1]
     ends = [(jnp.asarray(first.q), jnp.asarray(first.v)), (jnp.asarray(last.q_after), jnp.asarray(last.v_after))]
     begin, end = np.searchsorted(result.marks.t, [first.t, last.t])
-    works = zip(result.world.channels, result.marks.before.work, result.marks.after.work, strict=True)
+    works = zip(result.energy.works, result.marks.before.work, result.marks.after.work, strict=True)
     taken = {name: float(before[begin] - after[end]) for name, before, after in works}
     return Strike(
         blows=len(blows),
         peak=max(i.max_normal_force for i in blows),
         duration=blows[-1].t_end - blows[0].t_start,
         impulse=sum(i.normal_impulse for i in blows),
-        floor=taken[result.world.channels[0]],
+        floor=taken[result.world.channels[0].name],
         control=taken["control: actuators"],
         energy=tuple(float(carom.dynamics.kinetic_energy(m, q, v)) for q, v in ends),
         vibration=tuple(vibration(m, q, v) for q, v in ends),

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 import carom
-from carom.hybrid import AbstractAutomaton, Flow, Landing, Own
+from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing, Traits
 
 G = 9.81
 EXACT = 1e-12  # [s] what docs/events.md promises for an instant
@@ -40,8 +40,8 @@ class Probe(AbstractAutomaton):
         return self.words
 
     @property
-    def impulsive(self):
-        return self.blow
+    def traits(self):
+        return Traits(impulsive=self.blow)
 
     @property
     def memory(self):
@@ -49,10 +49,7 @@ class Probe(AbstractAutomaton):
 
     @property
     def channels(self):
-        return ("blows",)
-
-    def start(self, scene):
-        return Own(jnp.asarray(0), (jnp.asarray(0.0),), ())
+        return (Channel("blows", "dissipative"),)
 
     def force(self, scene, own, load):
         return Flow(powers=(0.0,))

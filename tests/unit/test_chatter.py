@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid import AbstractAutomaton, Flow, Landing, Own, outcome
+from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing, outcome
 from carom.hybrid.condition import rising, unless
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
@@ -30,10 +30,7 @@ class Relay(AbstractAutomaton):
 
     @property
     def channels(self):
-        return ("relay",)
-
-    def start(self, scene):
-        return Own(jnp.asarray(0), (), ())
+        return (Channel("relay", "driven"),)
 
     def force(self, scene, own, load):
         push = jnp.where(own.phase == 0, 1.0, -1.0)

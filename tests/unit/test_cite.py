@@ -1,8 +1,7 @@
 """References: of carom's own laws and methods, and of what a user wrote."""
 
 import carom
-from carom.hybrid import Own
-from carom.hybrid.automaton import AbstractAutomaton
+from carom.hybrid import AbstractAutomaton, Flow, Report
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 
@@ -13,30 +12,11 @@ class Ours(AbstractAutomaton):
     name: str = "ours"
 
     @property
-    def phases(self):
-        return ("idle",)
-
-    @property
-    def exits(self):
-        return ()
-
-    @property
-    def cited(self):
-        return ("idleness: Nobody 1900",)
-
-    def start(self, scene):
-        return Own(0, (), ())
+    def report(self):
+        return Report(words=(("ours", "nothing"),), cited=("idleness: Nobody 1900",))
 
     def force(self, scene, own, load):
-        from carom.hybrid import Flow
-
         return Flow()
-
-    def guard(self, scene, own):
-        return ()
-
-    def jump(self, scene, own, fired):
-        raise NotImplementedError
 
 
 def test_what_is_used_is_cited():

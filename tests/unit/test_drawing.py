@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 import carom
+from carom.contact.surfaces.outline import Box
 from carom.report import Figure, Quantity, report, write_report
 from carom.report import samples as sampling
 from carom.report.words import story
 from carom.result import film
-from carom.result.drawing import Carried, Clip, Skeleton, clips_of, drawing, link_line
-from carom.result.outline import Box, outline
+from carom.result.clip import Carried, Clip, clips_of
+from carom.result.drawing import drawing, link_line
+from carom.result.skeleton import Skeleton
 
 RADIUS = 0.1
 EVIL = "</script><script>alert(1)</script>"
@@ -129,7 +131,7 @@ SURFACES = {
 def test_outlines_lie_on_the_surface_with_the_free_side_to_the_left(name):
     surface, times = SURFACES[name], np.array([0.0, 0.7])
     gap = jax.jit(jax.vmap(surface.gap))
-    lines = outline(surface, Box(-1.5, -1.2, 1.5, 1.2), times)
+    lines = surface.outline(Box(-1.5, -1.2, 1.5, 1.2), times)
     assert len(lines) == 1
     for k, t in enumerate(times if lines[0].ndim == 3 else times[:1]):
         line = lines[0][k] if lines[0].ndim == 3 else lines[0]

@@ -112,7 +112,8 @@ def test_the_end_of_a_run_is_after_its_last_event(rigid):
 
 def test_torques_are_those_of_the_rule(soft):
     times = np.linspace(0.0, 0.5, 137)[:-1]
-    found, at = signals.torque_signals(soft, times), signals.states(soft, times)
+    told, at = signals.effort_signals(soft, times), signals.states(soft, times)
+    found = {name: efforts.torques for name, efforts in told.items()}
     free = np.where(signals.contact_signals(soft, times)["floor"].phase == "open", 1.0, 0.0)
     assert np.min(free) == 0.0  # controllers pause while it touches
     angle, rate = at.q[:, 2], at.v[:, 2]
@@ -126,7 +127,7 @@ def test_torques_are_those_of_the_rule(soft):
     np.testing.assert_allclose(found["digital"][:, 0], free * held, atol=1e-9)
     off = np.array([0.0, 0.15, 0.2]) - at.q
     np.testing.assert_allclose(found["hold"][:, 0], free * 0.03 * off[:, 2], atol=1e-12)
-    pushed = signals.base_force_signals(soft, times)["hold on base"]
+    pushed = told["hold"].pushes["base"]
     np.testing.assert_allclose(pushed, free[:, None] * 6.0 * off[:, :2], atol=1e-12)
 
 

@@ -45,9 +45,15 @@ def _rows(
             head, unit, factor, form = column.terse
             values = [None if row[column.field] is None else factor * row[column.field] + 0.0 for row in shown]
             if any(values):
-                out.append([f"{head} [{unit}]", *("-" if v is None else format(v, form) for v in values)])
+                out.append([f"{head} [{unit}]", *(_shown(v, form) for v in values)])
     lines = aligned(out, left=(len(first),))
     return "\n".join([*lines, f"and {count - len(shown)} more in {file}"] if count > len(shown) else lines)
+
+
+def _shown(value: float | None, form: str) -> str:
+    """A number without the sign of a zero that rounding gave it."""
+    text = "-" if value is None else format(value, form)
+    return text.lstrip("-") if value is not None and float(text) == 0.0 else text
 
 
 def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:

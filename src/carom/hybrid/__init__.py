@@ -1,8 +1,21 @@
-"""The engine: flow, locate, jump, loop."""
+"""The engine: flow, locate, jump, loop; and what an automaton is."""
 
 from .automaton import AbstractAutomaton as AbstractAutomaton
 from .automaton import Flow as Flow
+from .automaton import Holding as Holding
 from .automaton import Landing as Landing
+from .automaton import Traits as Traits
+from .reporting import Blow as Blow
+from .reporting import Channel as Channel
+from .reporting import ContactReport as ContactReport
+from .reporting import Drive as Drive
+from .reporting import Efforts as Efforts
+from .reporting import Line as Line
+from .reporting import Phase as Phase
+from .reporting import Report as Report
+from .reporting import Shape as Shape
+from .reporting import Touch as Touch
+from .reporting import Touching as Touching
 from .scene import Continuous as Continuous
 from .scene import Load as Load
 from .scene import Own as Own

@@ -6,7 +6,7 @@ Whoever writes an automaton of their own fills in what applies; the rest has def
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ..mechanism import Site
 from .scene import Load, Own, Scene
@@ -63,6 +63,7 @@ class Shape(NamedTuple):
     sites: tuple[Site, ...]
 
 
+@runtime_checkable
 class Pair(Protocol):
     """Who meets whom."""
 

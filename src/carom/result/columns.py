@@ -21,6 +21,7 @@ class Column(NamedTuple):
     - `head`: in the page's table; empty: not shown. `scaled`: with a prefix before the unit, where that reads better
     - `terse`: on the terminal; None: not shown
     - `kind`: what its digits are judged with when a run is repeated; empty: not judged
+    - `said`: what it is called there, if not by its head
     """
 
     field: str
@@ -29,6 +30,11 @@ class Column(NamedTuple):
     scaled: bool = True
     terse: Terse | None = None
     kind: str = ""
+    said: str = ""
+
+    @property
+    def words(self) -> str:
+        return self.said or self.head or self.field.replace("_", " ")
 
     def read(self, row: Any) -> Any:
         """The value; nan where it says nothing."""
@@ -37,21 +43,21 @@ class Column(NamedTuple):
 
 IMPACTS: tuple[Column, ...] = (
     Column("contact", ""),
-    Column("t_start", "s", terse=Terse("t", "s", 1.0, ".6f"), kind="time"),
+    Column("t_start", "s", terse=Terse("t", "s", 1.0, ".6f"), kind="time", said="time"),
     Column("t_end", "s"),
     Column("duration", "s", "lasts", terse=Terse("lasts", "ms", 1e3, ".4f")),
     Column(
         "normal_velocity_before", "m/s", "normal velocity before", False, Terse("v before", "m/s", 1.0, ".3f"), "speed"
     ),
     Column("normal_velocity_after", "m/s", "normal velocity after", False, Terse("after", "m/s", 1.0, ".3f"), "speed"),
-    Column("tangential_velocity_before", "m/s", kind="speed"),
-    Column("tangential_velocity_after", "m/s", kind="speed"),
+    Column("tangential_velocity_before", "m/s", kind="speed", said="sliding before"),
+    Column("tangential_velocity_after", "m/s", kind="speed", said="sliding after"),
     Column("restitution", "-", "restitution", False, Terse("e", "-", 1.0, ".3f")),
     Column("max_normal_force", "N", "largest force", terse=Terse("peak", "kN", 1e-3, ".3f"), kind="force"),
     Column("max_indentation", "m", "largest indentation"),
     Column("residual_indentation", "m", "dent left", terse=Terse("dent", "um", 1e6, ".1f")),
     Column("normal_impulse", "N s", "normal impulse", terse=Terse("impulse", "N s", 1.0, ".4g"), kind="impulse"),
-    Column("tangential_impulse", "N s", kind="impulse"),
+    Column("tangential_impulse", "N s", kind="impulse", said="friction impulse"),
     Column("energy_lost", "J", "energy lost", terse=Terse("lost", "J", 1.0, ".4g"), kind="energy"),
     Column("kinetic_energy_before", "J"),
     Column("kinetic_energy_after", "J"),

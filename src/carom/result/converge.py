@@ -175,7 +175,7 @@ def _impacts(first: Result, second: Result) -> tuple[list[Number | None], str]:
         found: list[Number | None] = []
         for field in () if other is None else FIELDS:
             unit, kind = _kind(field, i, turns)
-            name = f"impact {count} ({i.contact}): {field.field.replace('_', ' ')}"
+            name = f"impact {count} ({i.contact}): {field.words}"
             found.append(number(name, unit, float(field.read(i)), float(field.read(other)), largest[kind]))
         rows += found
         same = other is not None and all(row is None or row.digits > 0 for row in found)

@@ -142,7 +142,10 @@ def effort_signals(result: Result, times: Any) -> dict[str, EffortSignals]:
         if drive is not None:
             torques, pushes, wanted = over(result, times, _efforts, (i,))
             named = dict(zip(drive.bases, pushes, strict=True))
-            out[automaton.name] = EffortSignals(torques, named, None if wanted == () else wanted, drive.relative)
+            aims = None if drive.wanted is None else wanted
+            out[automaton.name] = EffortSignals(torques, named, aims, drive.relative)
+                torques, named, None if drive.wanted is None else wanted, drive.relative
+            )
     return out
 
 

@@ -67,7 +67,7 @@ def quiet(
     senses = []
     # What those that stop still have: the integration's error.
     slowest = functools.reduce(
-        jnp.maximum, [jnp.where(s, jnp.abs(u), 0.0) for s, u in zip(stop, speed[n:], strict=True)], 0.0
+        jnp.maximum, [jnp.where(s, jnp.abs(u), 0.0) for s, u in zip(stop, speed[n:], strict=True)], jnp.asarray(0.0)
     )
     for k, i in enumerate(rubbing(contacts)):
         u, mode = speed[n + k], modes[i]

@@ -144,8 +144,6 @@ def effort_signals(result: Result, times: Any) -> dict[str, EffortSignals]:
             named = dict(zip(drive.bases, pushes, strict=True))
             aims = None if drive.wanted is None else wanted
             out[automaton.name] = EffortSignals(torques, named, aims, drive.relative)
-                torques, named, None if drive.wanted is None else wanted, drive.relative
-            )
     return out
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 import carom
 from carom.capture import comparison
-from carom.capture.rows import grip_rows
+from carom.capture.grip import grip_rows
 from examples.flexible_strike import vibration
 from examples.space_capture import GRIP, HAND, meeting
 

@@ -29,6 +29,7 @@ LADDER = (
     ("study",),
     ("figures", "report", "cite"),
     ("scenario",),
+    ("experiment",),
     ("cli", "__main__"),
 )
 FLOOR = {name: floor for floor, names in enumerate(LADDER) for name in names}

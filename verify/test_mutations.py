@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.mutations import mutated, numbers_changed
 
 from carom.errors import CaromError
+from carom.experiment.experiment import perform
+from carom.experiment.output import write
 from carom.scenario import Scenario, names
-from carom.scenario.check import check
 from carom.scenario.library import load, text_of
-from carom.scenario.output import write
-from carom.scenario.study import study
+from carom.scenario.scenario_check import check
 
 CHEAP = ("ball-drop", "ball-on-slope", "corner", "arm-plastic", "arm-repeated-impact", "arm-controllers")
 SLICE = 250  # mutations per test
@@ -63,7 +63,7 @@ def attempt(seed: int, folder: Path) -> Answer:
 def _run(scenario: Scenario, out: Path) -> Answer:
     """Numbers only, and not for long."""
     changes = {"run.max_steps": min(scenario.run.max_steps, STEPS), "output.figures": [], "output.report": False}
-    found = study(scenario.with_(changes), progress=False)
+    found = perform(scenario.with_(changes), progress=False)
     write(found, out)
     return Answer("finished" if found.finished else "ended early", found.outcome)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import carom
-from carom.scenario import Scenario, load, names, output, study
+from carom.experiment import experiment, output
+from carom.scenario import Scenario, load, names
 from carom.scenario.library import text_of
 
 from .answers import NUMBERS, refused, tree
@@ -116,7 +117,7 @@ def test_what_is_there_is_left_alone_unless_replaced(run, monkeypatch, tmp_path)
     (folder / "scenario.toml").write_text("old")
     before = tree(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(study, "_one", lambda *_: pytest.fail("work was done before the refusal"))
+        patched.setattr(experiment, "_one", lambda *_: pytest.fail("work was done before the refusal"))
         assert "exists already; nothing was written" in refused(run("run", "ball-drop", "--out", folder))
         assert "is a file" in refused(run("run", "ball-drop", "--replace", "--out", folder / "scenario.toml"))
         (tmp_path / "mine").mkdir()
@@ -140,7 +141,7 @@ def test_runs_without_a_name_do_not_meet(run, monkeypatch, tmp_path):
 def test_a_folder_that_cannot_be_made_is_refused_before_the_work(run, monkeypatch, tmp_path, out):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(study, "_one", lambda *_: pytest.fail("work was done before the refusal"))
+    monkeypatch.setattr(experiment, "_one", lambda *_: pytest.fail("work was done before the refusal"))
     assert "cannot be written" in refused(run("run", "ball-drop", "--out", out))
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
@@ -156,7 +157,7 @@ def test_changes_that_make_no_sense_are_one_sentence(run, tmp_path, change, unch
 
 
 def test_names_that_are_needed_after_the_run_are_checked_before_it(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(study, "_one", lambda *_: pytest.fail("work was done before the refusal"))
+    monkeypatch.setattr(experiment, "_one", lambda *_: pytest.fail("work was done before the refusal"))
     for change, words in {
         "quantities.first_touch.measure=impct": "there is no measure 'impct'",
         'output.figures=["angels"]': "there is no figure 'angels'",
@@ -236,7 +237,7 @@ def test_a_mistake_of_an_object_is_said_with_file_and_line(run, tmp_path):
 @pytest.mark.parametrize("package", ["matplotlib", "xarray", "h5netcdf"])
 def test_what_is_not_installed_is_said_before_the_run(run, monkeypatch, tmp_path, package):
     monkeypatch.setattr(output, "find_spec", lambda name: None if name == package else name)
-    monkeypatch.setattr(study, "study", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(experiment, "study", lambda *_: pytest.fail("it ran"))
     said = refused(run("run", "ball-drop", "--out", tmp_path / "out"))
     assert f"results need {package}, which is not installed; run: pip install 'carom[cli]'" in said
 

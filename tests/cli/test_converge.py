@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from carom.scenario import load, output, study
-from carom.scenario.converge import kept, tightened
+from carom.experiment import experiment, output
+from carom.experiment.converge import kept, tightened
+from carom.scenario import load
 
 from .answers import NUMBERS
 
@@ -46,7 +47,7 @@ def test_json_has_it_only_where_it_was_asked_for(run, tmp_path):
 
 
 def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
-    own, calls = study.simulate, []
+    own, calls = experiment.simulate, []
 
     def second_is_stopped(*args, **options):
         calls.append(options["settings"].rtol)
@@ -54,7 +55,7 @@ def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
             raise KeyboardInterrupt
         return own(*args, **options)
 
-    monkeypatch.setattr(study, "simulate", second_is_stopped)
+    monkeypatch.setattr(experiment, "simulate", second_is_stopped)
     code, out, err = run(*SHORT, "--out", tmp_path / "out")
     assert code == 130 and calls == [1e-8, pytest.approx(1e-9)]
     assert "the second run was interrupted; the results are those of the first" in err and "agrees" in out
@@ -64,7 +65,7 @@ def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
 
 
 def test_ctrl_c_between_chunks_of_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
-    own, store = study.simulate, sys.modules["carom.simulate"]._Store
+    own, store = experiment.simulate, sys.modules["carom.simulate"]._Store
     add, calls = store.add, []
 
     def counted(*args, **options):
@@ -76,7 +77,7 @@ def test_ctrl_c_between_chunks_of_the_second_run_keeps_the_first(run, monkeypatc
         if len(calls) > 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(study, "simulate", counted)
+    monkeypatch.setattr(experiment, "simulate", counted)
     monkeypatch.setattr(store, "add", stopped)
     code, out, err = run(*SHORT, "--out", tmp_path / "out")
     assert code == 130 and "agrees" in out and "those of the first" in err

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import carom
+from carom.experiment import experiment, output
 from carom.result import files
-from carom.scenario import load, output, study
+from carom.scenario import load
 
 from .answers import NUMBERS, refused, tree
 
@@ -51,7 +52,7 @@ def test_a_disk_that_is_really_full(dropped, tmp_path):
     if mounted.returncode:
         pytest.skip("no file system may be mounted here")
     try:
-        found = study.study(load(dropped[0] / "scenario.toml").with_({"run.until": 0.1}), progress=False)
+        found = experiment.perform(load(dropped[0] / "scenario.toml").with_({"run.until": 0.1}), progress=False)
         with pytest.raises(files.CaromError, match="make room"):
             output.write(found, small / "out")
         assert list(small.iterdir()) == []
@@ -67,7 +68,7 @@ def stopped(*_, **__):
 
 
 def test_ctrl_c_before_anything_was_computed(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(study, "simulate", stopped)
+    monkeypatch.setattr(experiment, "simulate", stopped)
     said = refused(run("run", "ball-drop", "--out", tmp_path / "out"), 130)
     assert "interrupted; nothing was written" in said and list(tmp_path.iterdir()) == []
 
@@ -107,7 +108,7 @@ def test_ctrl_c_in_a_report_leaves_the_folder_as_it_was(run, monkeypatch, droppe
     folder = tmp_path / "out"
     shutil.copytree(dropped[0], folder)
     before = tree(tmp_path)
-    monkeypatch.setattr(study if stage == "simulate" else output, stage, stopped)
+    monkeypatch.setattr(experiment if stage == "simulate" else output, stage, stopped)
     assert "nothing was written" in refused(run("report", folder), 130)
     assert tree(tmp_path) == before
 
@@ -122,7 +123,7 @@ import signal
 import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job would ignore
 from carom.cli import main
-from carom.scenario import study
+from carom.experiment import experiment
 store = sys.modules["carom.simulate"]._Store
 own = store.add
 store.add = lambda *a: (print("going", flush=True), own(*a))
@@ -172,12 +173,12 @@ main()
 
 
 def test_ctrl_c_while_reproducing_keeps_what_was_compared(run, monkeypatch, tmp_path):
-    own = study.study
+    own = experiment.study
 
     def second_is_stopped(scenario, *args):
         return stopped() if scenario.name == "corner" else own(scenario, *args)
 
-    monkeypatch.setattr(study, "study", second_is_stopped)
+    monkeypatch.setattr(experiment, "study", second_is_stopped)
     code, out, err = run("reproduce", "ball-drop", "corner", "ball-on-slope", "--json", tmp_path / "r.json")
     assert code == 130 and "interrupted; what was compared stands above" in err
     assert {row["scenario"] for row in json.loads((tmp_path / "r.json").read_text())} == {"ball-drop"}

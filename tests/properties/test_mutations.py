@@ -6,8 +6,8 @@ import pytest
 
 from carom.errors import CaromError
 from carom.scenario import names
-from carom.scenario.check import check
 from carom.scenario.library import load, text_of
+from carom.scenario.scenario_check import check
 
 from ..mutations import mutated
 

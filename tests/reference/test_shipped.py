@@ -2,9 +2,9 @@
 
 import pytest
 
+from carom.experiment.experiment import perform
+from carom.experiment.measures import measured
 from carom.scenario import load, names
-from carom.scenario.measures import measured
-from carom.scenario.study import study
 
 QUICK = ("arm-repeated-impact", "ball-drop", "ball-on-slope", "capture-head-on", "corner")
 CASES = [(name, None) for name in names()] + [(name, v) for name in names() for v in load(name).variants]
@@ -29,7 +29,7 @@ DIFFER = {
 )
 def test_a_shipped_scenario_gives_its_numbers(name: str, variant: str | None) -> None:
     scenario = load(name) if variant is None else load(name).variant(variant)
-    found = study(scenario.model_copy(update={"compare": []}))
+    found = perform(scenario.model_copy(update={"compare": []}))
     assert found.finished
     results = measured(found)
     assert len(results) == len(scenario.quantities)

@@ -4,9 +4,9 @@ import numpy as np
 
 import carom
 from carom.capture import capture
+from carom.experiment.experiment import _blow_of
 from carom.scenario import load
 from carom.scenario.build import mechanism_of, state_of
-from carom.scenario.study import _blow_of
 
 
 def test_the_impulse_stops_the_object_and_takes_the_energy():

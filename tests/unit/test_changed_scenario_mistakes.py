@@ -4,7 +4,7 @@ import pytest
 
 from carom.scenario import ScenarioError, load
 from carom.scenario.change import parsed_change
-from carom.scenario.check import check
+from carom.scenario.scenario_check import check
 
 TRAJECTORIES = {
     "knots that do not rise": (

@@ -7,7 +7,7 @@ import pytest
 
 import carom
 from carom.hybrid import outcome
-from carom.result.converge import compared, digits_of, number
+from carom.result.convergence import compared, digits_of, number
 
 
 def bouncing(until: float = 1.0, throw: bool = True, **options):

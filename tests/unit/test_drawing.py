@@ -14,7 +14,7 @@ import carom
 from carom.contact.surfaces.outline import Box
 from carom.report import Figure, Quantity, report, write_report
 from carom.report import samples as sampling
-from carom.report.words import story
+from carom.report.story import story
 from carom.result import film
 from carom.result.clip import Carried, Clip, clips_of
 from carom.result.drawing import drawing, link_line

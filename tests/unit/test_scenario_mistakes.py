@@ -3,8 +3,8 @@
 import pytest
 
 from carom.scenario import ScenarioError
-from carom.scenario.check import check_file
 from carom.scenario.library import text_of
+from carom.scenario.scenario_check import check_file
 
 BASE = text_of("arm-repeated-impact")
 FLOOR = '[surfaces.floor]\nkind = "plane"\n'

@@ -10,11 +10,11 @@ import pytest
 
 import carom
 from carom.cli.tables import impact_table
+from carom.experiment.experiment import perform
+from carom.experiment.measures import measure
+from carom.experiment.summary import impacts_csv, summary
 from carom.report import write_report
 from carom.result import Result
-from carom.scenario.measures import measure
-from carom.scenario.study import study
-from carom.scenario.summary import impacts_csv, summary
 
 MASS, SPEED = 2.0, 3.0
 
@@ -55,7 +55,7 @@ def test_what_takes_no_share_is_not_listed():
 
 def test_tables_list_it_and_measures_do_not_count_it():
     world = world_of(math.pi / 4)
-    found = study(carom.Scenario.of(world, rolling(world), until=0.5, name="roll"))
+    found = perform(carom.Scenario.of(world, rolling(world), until=0.5, name="roll"))
     assert [i.contact for i in found.impacts] == ["wall", "floor"] and [i.contact for i in found.strikes] == ["wall"]
     assert measure(found, "impacts.count") == 1.0 and measure(found, "impacts.count.floor") == 0.0
     rows = list(csv.DictReader(io.StringIO(impacts_csv(found))))

@@ -1,11 +1,11 @@
 """Vibration modes of uniform beams, and the modal integrals of a link made of one (see docs/beams.md)."""
 
-from .given import GivenShapes, given_shapes
+from .cross_section import Section
 from .modal import ModalData, modal_data
-from .modes import Modes, modes
-from .section import Section
 from .shapes import AbstractShapes
 from .spectrum import ENDS
+from .user_shapes import GivenShapes, given_shapes
+from .vibration import Modes, modes
 
 __all__ = [
     "ENDS",

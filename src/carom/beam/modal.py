@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .numbers import plain
+from .plain import plain
 from .shapes import AbstractShapes, frozen, gauss
 
 # A larger rule would carry more modes than a link in a multibody model can use (about 100).

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from .. import errors
-from .numbers import plain
-from .section import Section
+from .cross_section import Section
+from .plain import plain
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 # Rows of `_derivatives`.

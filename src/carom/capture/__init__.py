@@ -2,9 +2,9 @@
 
 from .after import AfterCapture as AfterCapture
 from .after import after_capture as after_capture
-from .blow import BASES as BASES
-from .blow import KINDS as KINDS
-from .blow import capture as capture
+from .capture_blow import BASES as BASES
+from .capture_blow import KINDS as KINDS
+from .capture_blow import capture as capture
 from .hold import HoldPose as HoldPose
 from .hold import efforts_at as efforts_at
 from .hold import peak_efforts as peak_efforts

@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
 from ..mechanism.tree import mechanism_of
+from .grip import turning_row
 from .record import Capture
-from .rows import turning_row
 
 
 class AfterCapture(eqx.Module):

@@ -18,7 +18,7 @@ from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism, walk
-from .blow import BASES
+from .capture_blow import BASES
 
 SOURCE = "control after a capture: Manfredi 2024, thesis, University of Trento"
 SAMPLES = 2001  # instants looked at for peak efforts

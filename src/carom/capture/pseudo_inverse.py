@@ -11,7 +11,7 @@ from .. import errors
 from ..dynamics import mass_matrix, site_jacobian
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
-from .blow import refuse_apart, sites_of
+from .capture_blow import refuse_apart, sites_of
 from .record import Capture
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics import Momentum, kinetic_energy, kinetic_energy_by_link, momentum
 from ..mechanism import Mechanism
-from .rows import grip_rows
+from .grip import grip_rows
 
 
 class Capture(eqx.Module):

@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 import typer
 
-from .check import check
-from .equations import equations
-from .laws import laws
-from .listing import list_
-from .new import new
-from .report import report
-from .reproduce import reproduce
-from .restitution import restitution
-from .run import run
-from .schema import schema
-from .show import show
+from .check_command import check
+from .equations_command import equations
+from .laws_command import laws
+from .list_command import list_
+from .new_command import new
+from .report_command import report
+from .reproduce_command import reproduce
+from .restitution_command import restitution
+from .run_command import run
+from .schema_command import schema
+from .show_command import show
 from .speech import answering
 
 COMMANDS: dict[str, Callable[..., None]] = {

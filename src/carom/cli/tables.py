@@ -75,7 +75,7 @@ def quantity_table(quantities: Mapping[str, Mapping[str, Any]]) -> str:
 
 def digit_table(converge: Mapping[str, Any]) -> str:
     """The numbers of which the fewest digits hold, and what that means."""
-    from ..result.converge import Number, table
+    from ..result.convergence import Number, table
 
     lines = table([Number(**row) for row in converge["numbers"]], LEAST_ROWS)
     return "\n".join([*lines, f"at rtol {converge['rtol']:g}: {converge['sentence']}"])

@@ -15,7 +15,7 @@ from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of, level,
 from ..hybrid.reaction import Row, dot
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
-from ..hybrid.words import spelled
+from ..hybrid.spelled import spelled
 from ..mechanism import Mechanism
 from .card import references
 from .friction import AbstractDry, AbstractFriction, Frictionless

@@ -9,7 +9,7 @@ import equinox as eqx
 
 from .. import errors
 from ..dynamics import explicit
-from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
+from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..hybrid.automaton import AbstractAutomaton, Traits
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene

@@ -24,18 +24,18 @@ from .energy import momentum as momentum
 from .energy import potential_energy as potential_energy
 from .energy import potential_energy_by_link as potential_energy_by_link
 from .formalism import AbstractFormalism as AbstractFormalism
+from .forward_inverse import FORMALISMS as FORMALISMS
+from .forward_inverse import STANDARD_GRAVITY as STANDARD_GRAVITY
+from .forward_inverse import formalism_of as formalism_of
+from .forward_inverse import forward_dynamics as forward_dynamics
+from .forward_inverse import generalized_force as generalized_force
+from .forward_inverse import gravity_vector as gravity_vector
+from .forward_inverse import inverse_dynamics as inverse_dynamics
+from .forward_inverse import vector_of as vector_of
 from .kinematics import site_bias as site_bias
 from .kinematics import site_jacobian as site_jacobian
 from .kinematics import site_position as site_position
 from .kinematics import site_velocity as site_velocity
-from .motion import FORMALISMS as FORMALISMS
-from .motion import STANDARD_GRAVITY as STANDARD_GRAVITY
-from .motion import formalism_of as formalism_of
-from .motion import forward_dynamics as forward_dynamics
-from .motion import generalized_force as generalized_force
-from .motion import gravity_vector as gravity_vector
-from .motion import inverse_dynamics as inverse_dynamics
-from .motion import vector_of as vector_of
 
 
 def mass_matrix(mechanism: Mechanism, q: Any, formalism: Any = "explicit") -> Float[Array, "dof dof"]:

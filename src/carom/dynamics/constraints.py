@@ -24,8 +24,8 @@ from .. import errors
 from ..mechanism import Mechanism
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
+from .forward_inverse import STANDARD_GRAVITY, efforts_of, formalism_of, generalized_force, gravity_vector, vector_of
 from .kinematics import site_position
-from .motion import STANDARD_GRAVITY, efforts_of, formalism_of, generalized_force, gravity_vector, vector_of
 
 FAR_OFF = 1e-3  # [m or rad] a state this far from a constraint is not one that drifted a little
 RANK_TOLERANCE = 1e-11  # singular values of the scaled system below this fraction of the largest count as zero

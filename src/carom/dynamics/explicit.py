@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism, walk
-from . import flexible, linear
+from . import elastic_trees, linear
 from .formalism import AbstractFormalism
 
 
@@ -87,7 +87,7 @@ def terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> Terms:
     """All terms of the equations for a small mechanism, scalar by scalar."""
     n, top = mechanism.numbers, mechanism.topology
     if top.elastic:
-        return Terms(*flexible.terms(mechanism, q, v, gravity))
+        return Terms(*elastic_trees.terms(mechanism, q, v, gravity))
     nb, size = top.base_dof, top.dof
     moment = moments(mechanism)
     cos = [jnp.cos(q[nb + k]) for k in range(top.links)]

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..mechanism import Topology
 from .names import Expr, Matrix
-from .parts import Link, Motion
+from .symbolic import Link, Motion
 
 
 def maps(sympy: Any, top: Topology) -> tuple[Matrix, Matrix]:

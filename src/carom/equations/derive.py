@@ -8,7 +8,7 @@ from typing import Any
 from .. import errors
 from ..dynamics import STANDARD_GRAVITY
 from ..mechanism import Mechanism
-from . import closed_form, parts
+from . import closed_form, symbolic
 from .names import Names, load_sympy
 from .printed import Equations
 
@@ -55,11 +55,11 @@ def equations(
 
     # Name everything first, so that a misspelt key is refused before any work is done.
     names = Names(sympy, symbols or {}, values)
-    motion = parts.motion(sympy, names, top, relative)
-    efforts = parts.efforts(sympy, names, top)
-    pull = parts.pull(names, gravity)
-    links = parts.links(names, mechanism)
-    springs, dampers = parts.joints(sympy, names, mechanism, motion)
+    motion = symbolic.motion(sympy, names, top, relative)
+    efforts = symbolic.efforts(sympy, names, top)
+    pull = symbolic.pull(names, gravity)
+    links = symbolic.links(names, mechanism)
+    springs, dampers = symbolic.joints(sympy, names, mechanism, motion)
     names.refuse_unknown()
 
     matrix, bias, weight = closed_form.inertial(sympy, top, links, motion, pull, relative)

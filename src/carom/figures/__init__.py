@@ -1,6 +1,6 @@
 """Figures of runs, good enough for a paper: units on every axis, readable without colour, impacts marked."""
 
+from .all_figures import FIGURES as FIGURES
+from .all_figures import Entry as Entry
 from .compare import compare as compare
 from .plots import Plots as Plots
-from .table import FIGURES as FIGURES
-from .table import Entry as Entry

@@ -11,7 +11,7 @@ import numpy as np
 from .. import errors
 from ..result.signals import times_of
 from . import impact, style
-from .table import FIGURES, Entry
+from .all_figures import FIGURES, Entry
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

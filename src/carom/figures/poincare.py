@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..study.section import Section, poincare
+from ..study.poincare_section import Section, poincare
 from . import style
 from .coordinates import axis_name, index_of, is_angle, main_ones
 

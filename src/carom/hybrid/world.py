@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
-from ..dynamics.motion import STANDARD_GRAVITY, gravity_vector
+from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State, walk
 from .automaton import AbstractAutomaton
 from .member import AbstractMember, AbstractUnplaced, gather

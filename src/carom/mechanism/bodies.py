@@ -15,7 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
-from .flexible import Flexible, Reach
+from .bending import Flexible, Reach
 
 
 class AbstractBody(eqx.Module):

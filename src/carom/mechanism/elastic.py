@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import beam, errors
+from .bending import Flexible, Nodes, Reach, integrated, offset
 from .bodies import AbstractBody
-from .flexible import Flexible, Nodes, Reach, integrated, offset
 from .recipe import Recipe
 
 ROTARY = ("section", "link")

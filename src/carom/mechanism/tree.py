@@ -22,13 +22,13 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from . import walk
+from .assembly import named, numbers_of, refuse_idle_links, topology_of
 from .bodies import AbstractBody
-from .build import named, numbers_of, refuse_idle_links, topology_of
 from .link import Fixed, Free
 from .numbers import Numbers
+from .printed_tree import table
 from .recipe import Recipe, Tree, Weld
 from .state import State, state_of
-from .table import table
 from .topology import Topology
 from .weld import welded
 

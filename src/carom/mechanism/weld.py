@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .bending import Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .bodies import AbstractBody
-from .flexible import Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .numbers import Numbers
 from .topology import Topology
 

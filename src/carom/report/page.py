@@ -17,8 +17,8 @@ from ..result.clip import Clip, clips_of
 from ..result.files import write_text
 from .data import as_json, viewer_data
 from .samples import Blow, struck
+from .story import digits, plural, story, warnings
 from .tabled import Quantity, impact_table, quantity_table, stance_table
-from .words import digits, plural, story, warnings
 
 SCRIPTS = ("base.js", "clock.js", "motion.js", "scene.js", "lens.js", "scope.js", "viewer.js")
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..result.clip import Clip
 from ..result.columns import IMPACTS, STANCES, Column
 from .samples import Struck
-from .words import digits, plural, prefix, unit_of
+from .story import digits, plural, prefix, unit_of
 
 MOST_ROWS = 400  # of a table of impacts
 

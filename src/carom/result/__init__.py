@@ -1,6 +1,6 @@
 """What a run leaves behind: trajectory, events, impacts, energy ledger, statistics."""
 
-from .converge import Convergence as Convergence
+from .convergence import Convergence as Convergence
 from .impacts import Impact as Impact
 from .ledger import Ledger as Ledger
 from .result import Event as Event

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import xarray
 
     from ..figures import Plots
-    from .converge import Convergence
+    from .convergence import Convergence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Result:
 
     def converge(self, progress: bool | None = None) -> Convergence:
         """Repeat the run at a tenth of its tolerance; `print` shows how many digits of each number hold."""
-        from .converge import converge
+        from .convergence import converge
 
         return converge(self, progress)
 

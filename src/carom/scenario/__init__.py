@@ -3,5 +3,5 @@
 from .library import load as load
 from .library import names as names
 from .model import Scenario as Scenario
-from .schema import json_schema as json_schema
+from .schema_data import json_schema as json_schema
 from .text import ScenarioError as ScenarioError

@@ -30,8 +30,8 @@ from ..errors import CaromError, name_in
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import Mechanism, State
-from . import drive, parts
-from .laws import FromMaterials
+from . import control_tables, world_tables
+from .law_tables import FromMaterials
 from .model import Scenario
 from .text import ScenarioError
 
@@ -135,7 +135,7 @@ def mechanism_of(scenario: Scenario) -> Mechanism:
     return mechanism.side_by_side(**made)
 
 
-def _mechanism(place: str, m: parts.Mechanism) -> Mechanism:
+def _mechanism(place: str, m: world_tables.Mechanism) -> Mechanism:
     links = []
     for name, link in m.links.items():
         with at(f"{place}.links.{name}"):
@@ -155,7 +155,7 @@ def _mechanism(place: str, m: parts.Mechanism) -> Mechanism:
 def body_of(b: Any) -> Any:
     """A body of a link."""
     given = {key: value for key, value in b.model_dump().items() if key != "kind"}
-    if isinstance(b, parts.Beam):
+    if isinstance(b, world_tables.Beam):
         section = beam.Section(**given.pop("section"))
         return mechanism.Beam(section=section, **(given | {"ends": tuple(b.ends)}))
     kinds = {
@@ -184,13 +184,15 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     return made
 
 
-def _contact(name: str, c: parts.Contact, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]) -> Any:
+def _contact(
+    name: str, c: world_tables.Contact, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]
+) -> Any:
     friction = None if c.friction is None else law_of(c.friction, materials, "friction")
     kind = next(k for k in ("normal", "impact") if c.normal.law in {entry.card.name for entry in catalogue.kinds()[k]})
     return Contact(normal=law_of(c.normal, materials, kind), friction=friction, name=name, **_pair(c, whole, surfaces))
 
 
-def _pair(c: parts.Contact, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
+def _pair(c: world_tables.Contact, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
     """What touches what."""
     if c.limit is not None:
         if c.site is not None or c.against is not None:
@@ -203,9 +205,9 @@ def _pair(c: parts.Contact, whole: Mechanism, surfaces: dict[str, Any]) -> dict[
     if isinstance(c.against, str):
         name_in("surface", c.against, tuple(surfaces))
         return out | {"against": surfaces[c.against]}
-    if isinstance(c.against, parts.OtherSite):
+    if isinstance(c.against, world_tables.OtherSite):
         return out | {"against": whole.site(c.against.site), "other_radius": c.against.radius}
-    if isinstance(c.against, parts.Ring):
+    if isinstance(c.against, world_tables.Ring):
         return out | {"against": Ring(whole.site(c.against.site), c.against.radius)}
     return out | {"against": Segment(whole.site(c.against.start), whole.site(c.against.end), c.against.radius)}
 
@@ -236,7 +238,7 @@ def _surface(place: str, s: Any) -> Any:
         return made if s.motion is None else Moving(made, **s.motion.model_dump())
 
 
-def _spring(name: str, s: parts.Spring, whole: Mechanism) -> Spring:
+def _spring(name: str, s: world_tables.Spring, whole: Mechanism) -> Spring:
     with at(f"springs.{name}"):
         to = whole.site(s.to) if isinstance(s.to, str) else tuple(s.to)
         return Spring(whole.site(s.site), to, s.stiffness, s.length, s.damping, name=name)
@@ -256,18 +258,18 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: An
 
 
 def _controller(name: str, c: Any, whole: Mechanism, scenario: Scenario, struck: dict[str, Any], q: Any) -> Any:
-    if isinstance(c, drive.HoldPose):
+    if isinstance(c, control_tables.HoldPose):
         given = c.model_dump(exclude={"kind", "pose"})
         pose = c.pose if c.pose is not None else q if q is not None else _start_pose(scenario, whole)
         return HoldPose(whole, np.asarray(pose, dtype=float), name=name, **given)
     given = c.model_dump(exclude={"kind"})
-    if isinstance(c, drive.Posture):
+    if isinstance(c, control_tables.Posture):
         scale = np.pi / 180.0 if given.pop("degrees") else 1.0
         targets, schedule = _rows("targets", given.pop("targets")), [_switch(s, whole, struck) for s in c.schedule]
         return control.PostureControl(
             whole, scale * targets, name=name, **(given | {"schedule": schedule, "gravity": _vector(c.gravity)})
         )
-    if isinstance(c, drive.ComputedTorque):
+    if isinstance(c, control_tables.ComputedTorque):
         motion, links = trajectory_of(c.motion), whole.topology.links
         if motion.size != links:
             raise CaromError(f"motion has {motion.size} values over time; the mechanism has {links} links")
@@ -296,21 +298,21 @@ def _rows(field: str, rows: list[list[float]]) -> np.ndarray:
 
 
 def _switch(s: Any, whole: Mechanism, struck: dict[str, Any]) -> Any:
-    if isinstance(s, drive.OnStrike):
+    if isinstance(s, control_tables.OnStrike):
         name_in("contact", s.contact, tuple(struck))
         return control.OnStrike(struck[s.contact])
-    if isinstance(s, drive.AtHeight):
+    if isinstance(s, control_tables.AtHeight):
         return control.AtHeight(whole.site(s.site), s.height, s.rising)
     return control.AtTime(s.time)
 
 
 def trajectory_of(t: Any) -> Any:
     """A motion or a table of torques."""
-    if isinstance(t, drive.Waypoints):
+    if isinstance(t, control_tables.Waypoints):
         return control.Waypoints(t.times, _rows("points", t.points))
-    if isinstance(t, drive.Hold):
+    if isinstance(t, control_tables.Hold):
         return control.Hold(t.value, t.duration)
-    if isinstance(t, drive.Polynomials):
+    if isinstance(t, control_tables.Polynomials):
         return _polynomials(t)
     if t.kind == "parabolic-blends":
         return control.ParabolicBlends(t.start, t.end, t.duration, t.blend)
@@ -320,7 +322,7 @@ def trajectory_of(t: Any) -> Any:
     return kinds[t.kind](t.start, t.end, t.duration)
 
 
-def _polynomials(t: drive.Polynomials) -> Polynomials:
+def _polynomials(t: control_tables.Polynomials) -> Polynomials:
     shapes = {(len(piece), *{len(row) for row in piece}) for piece in t.coefficients}
     knots = np.asarray(t.knots)
     if len(shapes) != 1 or len(next(iter(shapes))) != 2 or len(t.knots) != len(t.coefficients) + 1:

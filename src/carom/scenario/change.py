@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import name_in
 from .build import at
 from .model import Scenario
-from .schema import model_at
+from .schema_data import model_at
 from .text import ScenarioError, checked, dotted, plain, shortened
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from ..hybrid.settings import DEFAULT
-from .drive import Control
+from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
-from .parts import Contact, Material, Mechanism, Spring, Surface
+from .world_tables import Contact, Material, Mechanism, Spring, Surface
 
 if TYPE_CHECKING:
     from ..hybrid.settings import Settings

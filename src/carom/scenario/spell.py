@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import control, mechanism
 from ..capture import HoldPose
-from ..capture.blow import BASES
+from ..capture.capture_blow import BASES
 from ..capture.hold import actuated_by
 from ..contact import Circle, CompliantContact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
 from ..contact.friction import Frictionless
@@ -28,7 +28,7 @@ from ..mechanism import Mechanism, State
 from ..mechanism.recipe import Recipe, Tree
 from ..mechanism.state import refuse_state
 from .build import mechanism_of
-from .laws import entry_of
+from .law_tables import entry_of
 from .model import Scenario
 from .text import checked
 

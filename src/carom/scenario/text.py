@@ -136,7 +136,7 @@ def _is_tag(step: str) -> bool:
 
 def _tags() -> set[str]:
     from ..contact import catalogue
-    from . import drive, parts
+    from . import control_tables, world_tables
 
     words = {
         "float",
@@ -149,7 +149,7 @@ def _tags() -> set[str]:
         "constrained-int",
         "literal",
     } | set(catalogue.laws())
-    for module in (drive, parts):
+    for module in (control_tables, world_tables):
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, BaseModel):
                 for name in ("kind", "until"):
@@ -233,7 +233,7 @@ def _unknown(path: Path, data: Any) -> str:
 
 def _model_at(path: Path, data: Any) -> type[BaseModel] | None:
     """The kind of table that stands at a place of the data."""
-    from .schema import model_at
+    from .schema_data import model_at
 
     return model_at(path, data)
 
@@ -245,7 +245,7 @@ def _known_keys(path: Path, data: Any) -> list[str]:
 
 def _meaning(path: Path, data: Any) -> str:
     """What a field means in the table that stands there; a parameter of one law is not that of another."""
-    from .schema import meaning_at
+    from .schema_data import meaning_at
 
     model = _model_at(path[:-1], data)
     field = model.model_fields.get(str(path[-1])) if model and path else None

@@ -9,8 +9,8 @@ from .orbit import Orbit as Orbit
 from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
+from .poincare_section import Section as Section
+from .poincare_section import poincare as poincare
 from .response import Response as Response
 from .response import response as response
-from .section import Section as Section
-from .section import poincare as poincare
 from .states import states_at as states_at

@@ -27,7 +27,7 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..result.result import Result
 from ..simulate import simulate
-from .section import Section
+from .poincare_section import Section
 
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits
 NEUTRAL = 1e-8  # multipliers so near to 1 neither grow nor die out

@@ -5,9 +5,9 @@ from .bengisu_akay import BengisuAkay as BengisuAkay
 from .coulomb import Coulomb as Coulomb
 from .dahl import Dahl as Dahl
 from .dry import AbstractDry as AbstractDry
+from .friction_law import AbstractFriction as AbstractFriction
+from .friction_law import Frictionless as Frictionless
 from .karnopp import Karnopp as Karnopp
-from .law import AbstractFriction as AbstractFriction
-from .law import Frictionless as Frictionless
 from .lugre import LuGre as LuGre
 from .smooth_coulomb import SmoothCoulomb as SmoothCoulomb
 from .stribeck import Stribeck as Stribeck

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ... import errors
 from ..card import Card
 from .dry import check_limit
-from .law import AbstractFriction
+from .friction_law import AbstractFriction
 
 
 class BengisuAkay(AbstractFriction):

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
-from .law import AbstractFriction
+from .friction_law import AbstractFriction
 
 STICKING, RIGHT, LEFT = 0, 1, 2
 MODES = ("sticking", "sliding right", "sliding left")

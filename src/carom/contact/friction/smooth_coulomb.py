@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ... import errors
 from ..card import Card
-from .law import AbstractFriction
+from .friction_law import AbstractFriction
 
 
 class SmoothCoulomb(AbstractFriction):

@@ -4,10 +4,10 @@ from .blow import Blocks as Blocks
 from .blow import Blow as Blow
 from .blow import blow as blow
 from .blow import impact_blocks as impact_blocks
-from .contact import RigidContact as RigidContact
-from .law import AbstractImpactLaw as AbstractImpactLaw
+from .impact_law import AbstractImpactLaw as AbstractImpactLaw
 from .newton import Newton as Newton
 from .plastic import Plastic as Plastic
 from .poisson import Poisson as Poisson
 from .rigid import RigidContacts as RigidContacts
+from .rigid_contact import RigidContact as RigidContact
 from .stronge import Stronge as Stronge

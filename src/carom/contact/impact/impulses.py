@@ -9,11 +9,11 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.reaction import dot
 from ...hybrid.scene import Scene
-from .contact import Contacts
 from .course import Blows, impulses_along
 from .groups import linked_of, reached
 from .newton import Newton
 from .path import Weights, path
+from .rigid_contact import Contacts
 from .several import TOLERANCE, vector
 from .stronge import Stronge
 from .system import System, friction_at, rubbing

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.reaction import Row, dot, least, masked
 from ...hybrid.scene import Scene
-from .contact import Contacts
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
+from .rigid_contact import Contacts
 from .several import Decided, Solution, solve
 from .system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
 

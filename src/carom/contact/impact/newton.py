@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..card import Card
-from .law import AbstractImpactLaw, check_restitution
+from .impact_law import AbstractImpactLaw, check_restitution
 from .path import Path
 
 

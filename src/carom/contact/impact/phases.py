@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ...hybrid.reporting import Phase, Tone
-from .contact import Contacts, RigidContact
+from .rigid_contact import Contacts, RigidContact
 
 OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
 WORDS = ("open", "sticking", "sliding right", "sliding left")

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 
 from ...hybrid.condition import any_of
 from ...hybrid.reaction import dot
-from .contact import Contacts
 from .phases import OPEN, STICKS, sense_of
+from .rigid_contact import Contacts
 from .system import Noise, System, friction_at, rubbing, slides
 
 HOP = 16.0  # roundings of the gap: a hop lower than this is none

@@ -33,11 +33,11 @@ from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ..card import references
 from ..pairs import AbstractPair
-from .contact import RigidContact, refuse_mixed
 from .impulses import PATH, blow_of, checked_rule, driven
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of, stopped
 from .phases import OPEN, mode_of, modes_of, number_of, told_phases, total, words_of
 from .quiet import quiet, slow_rebounds, within_bands
+from .rigid_contact import RigidContact, refuse_mixed
 from .system import friction_at, noise_of, rubbing, system_of
 
 SOURCE = (

@@ -10,7 +10,7 @@ from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Scene
 from ..friction import AbstractDry
 from ..rows import Rows, rows_of
-from .contact import Contacts
+from .rigid_contact import Contacts
 from .several import Problem
 
 

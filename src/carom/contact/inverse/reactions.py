@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...dynamics.motion import efforts, formalism_of, generalized_force
+from ...dynamics.forward_inverse import efforts, formalism_of, generalized_force
 from ..rows import Rows
 from .arrays import rows_at, small_solve, stack
 from .problem import Problem

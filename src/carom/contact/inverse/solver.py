@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...dynamics.motion import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
+from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
 from .checks import checked, reached, senses_of
 from .closing import closed_motion
 from .problem import (

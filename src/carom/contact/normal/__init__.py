@@ -12,6 +12,6 @@ from .hu_guo import HuGuo as HuGuo
 from .hunt_crossley import HuntCrossley as HuntCrossley
 from .jackson_green import JacksonGreen as JacksonGreen
 from .lankarani_nikravesh import LankaraniNikravesh as LankaraniNikravesh
-from .law import AbstractNormalLaw as AbstractNormalLaw
 from .lee_wang import LeeWang as LeeWang
+from .normal_law import AbstractNormalLaw as AbstractNormalLaw
 from .slack import AbstractSlackening as AbstractSlackening

@@ -8,7 +8,7 @@ from ... import errors
 from ..card import Card
 from ..material import hertz_stiffness
 from ..power import three_halves
-from .law import AbstractNormalLaw
+from .normal_law import AbstractNormalLaw
 
 
 class Hertz(AbstractNormalLaw):

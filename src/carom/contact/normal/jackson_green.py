@@ -16,7 +16,7 @@ from ...hybrid.reporting import Tone
 from ..card import Card
 from ..material import check_material, reduced_modulus
 from ..power import three_halves
-from .law import AbstractNormalLaw
+from .normal_law import AbstractNormalLaw
 
 ELASTIC, PLASTIC, RESTITUTION = 0, 1, 2
 DEEPEST = 2386.416292001217  # d_m/d_c at which the fit's recovery (d_m - d_r)/d_c is largest

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ...hybrid.automaton import NEVER
 from ...hybrid.reporting import Tone
-from .law import AbstractNormalLaw
+from .normal_law import AbstractNormalLaw
 
 CLOSED, SLACK = 0, 1
 

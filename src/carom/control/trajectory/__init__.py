@@ -14,8 +14,8 @@ i, continued beyond its ends. Before its first and after its last knot a motion 
 """
 
 from .fitted import Fitted as Fitted
-from .motion import AbstractTrajectory as AbstractTrajectory
-from .motion import Motion as Motion
+from .pieces import AbstractTrajectory as AbstractTrajectory
+from .pieces import Motion as Motion
 from .point_to_point import Cubic as Cubic
 from .point_to_point import Hold as Hold
 from .point_to_point import MinimumJerk as MinimumJerk

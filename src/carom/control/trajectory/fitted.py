@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from .given import length_of, refuse_times
-from .motion import AbstractTrajectory, Motion
+from .knots import length_of, refuse_times
+from .pieces import AbstractTrajectory, Motion
 
 
 class Fitted(AbstractTrajectory):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from .given import length_of, like
+from .knots import length_of, like
 from .polynomials import Polynomials, hermite, polynomials
 
 

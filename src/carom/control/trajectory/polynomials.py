@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .motion import AbstractTrajectory, Motion
+from .pieces import AbstractTrajectory, Motion
 
 
 class Polynomials(AbstractTrajectory):

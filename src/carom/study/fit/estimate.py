@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.run import compiler_options
-from .given import called, positive_of, problem_of, sizes_of, start_of
+from .fit_input import called, positive_of, problem_of, sizes_of, start_of
 from .search import plain, search
 from .uncertainty import uncertainty
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .fields import Number, Numbers, Part, Point, Table, Word, says
-from .laws import FrictionLaw, NormalLaw
+from .law_tables import FrictionLaw, NormalLaw
 
 MOST_MODES = 16  # a chain of beams with more takes minutes to compile
 MOST_LINKS = 256

@@ -20,8 +20,8 @@ from .. import errors
 from ..dynamics import mass_matrix, site_position, solve_kkt
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
+from .grip import base_coordinates, grip_rows
 from .record import Capture
-from .rows import base_coordinates, grip_rows
 
 KINDS = {"point": 2, "weld": 3, "point-then-weld": 3}  # rows that agree in the end
 BASES = ("free-floating", "attitude-held", "free-flying")

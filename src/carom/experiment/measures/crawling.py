@@ -8,36 +8,36 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...errors import CaromError
-from ..study import Study
+from ..experiment import Experiment
 from .kind import STAT, Measure, statistic
 
 
-def _gait(study: Study) -> Any:
-    if study.gait is None:
+def _gait(experiment: Experiment) -> Any:
+    if experiment.gait is None:
         raise CaromError("the scenario has no crawl")
-    return study.gait
+    return experiment.gait
 
 
-def _crawl_field(study: Study, p: dict[str, str]) -> float:
-    gait = _gait(study)
+def _crawl_field(experiment: Experiment, p: dict[str, str]) -> float:
+    gait = _gait(experiment)
     if p["field"] == "speed":
         return float(gait.distance / gait.period)
     return float(getattr(gait, p["field"]))
 
 
-def _deviation(study: Study, p: dict[str, str]) -> float:
+def _deviation(experiment: Experiment, p: dict[str, str]) -> float:
     """Largest distance [rad] of the simulated angles from the planned ones, over all steps."""
     worst = 0.0
-    for step, clip in zip(_gait(study).steps, study.clips, strict=False):
+    for step, clip in zip(_gait(experiment).steps, experiment.clips, strict=False):
         times = np.linspace(0.0, float(step.duration), 201)
         motion, _ = step.plan.over(jnp.asarray(times))
         worst = max(worst, float(np.max(np.abs(np.asarray(clip.result.at(times).q) - np.asarray(motion.q)))))
     return worst
 
 
-def _step(study: Study, p: dict[str, str]) -> float:
+def _step(experiment: Experiment, p: dict[str, str]) -> float:
     """A planned torque or reaction of one step."""
-    steps, number = _gait(study).steps, int(p["step"])
+    steps, number = _gait(experiment).steps, int(p["step"])
     if not 1 <= number <= len(steps):
         raise CaromError(f"step {number} was asked for; the gait has {len(steps)}")
     times = np.linspace(0.0, float(steps[number - 1].duration), 401)

@@ -82,7 +82,7 @@ def _quantities(s: Any) -> Table:
 
 
 def _measures() -> None:
-    from ..scenario.measures import MEASURES
+    from ..experiment.measures import MEASURES
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("measure", no_wrap=True)

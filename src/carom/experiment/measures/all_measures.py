@@ -9,13 +9,13 @@ from difflib import get_close_matches
 import numpy as np
 
 from ...errors import CaromError
-from ..study import Study
-from . import balances, captures, crawling, impacts, motion
+from ..experiment import Experiment
+from . import balances, captures, crawling, of_impacts, over_time
 from .kind import Measure
 
 MEASURES: tuple[Measure, ...] = (
-    *impacts.MEASURES,
-    *motion.MEASURES,
+    *of_impacts.MEASURES,
+    *over_time.MEASURES,
     *balances.MEASURES,
     *captures.MEASURES,
     *crawling.MEASURES,
@@ -24,7 +24,7 @@ MEASURES: tuple[Measure, ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """A quantity of a study beside what is expected of it."""
+    """A quantity of an experiment beside what is expected of it."""
 
     name: str
     value: float
@@ -63,13 +63,13 @@ class Measured:
         return f"differs: {self.note}" if self.note else "DIFFERS"
 
 
-def measured(study: Study) -> list[Measured]:
-    """All quantities of a study's scenario; one that this run does not have (a fifth impact of four) says why."""
+def measured(experiment: Experiment) -> list[Measured]:
+    """All quantities of an experiment's scenario; one that this run does not have (a fifth impact of four) says why."""
     out = []
-    for name, q in study.scenario.quantities.items():
+    for name, q in experiment.scenario.quantities.items():
         missing = ""
         try:
-            value = measure(study, q.measure, q.unit)
+            value = measure(experiment, q.measure, q.unit)
         except CaromError as refusal:
             value, missing = float("nan"), str(refusal)
         relative = None if q.tolerance is None or q.expected is None else q.tolerance * abs(q.expected)
@@ -78,12 +78,12 @@ def measured(study: Study) -> list[Measured]:
     return out
 
 
-def measure(study: Study, name: str, unit: str = "-") -> float:
+def measure(experiment: Experiment, name: str, unit: str = "-") -> float:
     """The value of one measure; angles in degrees and shares in per cent if the unit says so."""
     for kind in MEASURES:
         found = re.fullmatch(kind.pattern, name)
         if found:
-            value = kind.function(study, {k: v for k, v in found.groupdict().items() if v is not None})
+            value = kind.function(experiment, {k: v for k, v in found.groupdict().items() if v is not None})
             return _in_unit(value, name, unit)
     raise CaromError(f"there is no measure '{name[:80]}'; {nearest(name)}")
 

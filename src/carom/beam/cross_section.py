@@ -7,7 +7,7 @@ from math import pi, sqrt
 from typing import Any
 
 from .. import errors
-from .numbers import plain
+from .plain import plain
 
 # Handbook values are rounded to three digits; two data further apart than this contradict each other.
 AGREEMENT = 5e-3

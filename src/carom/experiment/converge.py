@@ -8,22 +8,22 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ..result.converge import Convergence, Number, compared, number, tighter
-from . import model
+from ..result.convergence import Convergence, Number, compared, number, tighter
+from ..scenario import model
+from .experiment import Experiment, Say, perform
 from .measures import Measured, measured
-from .study import Say, Study, study
 
 OWN_ERRORS = ("energy.", "momentum.")  # measures of a run's own error, which has no digits to hold
 
 
-def repeated(found: Study, say: Say = lambda words: None, progress: bool | None = None) -> Convergence | None:
-    """Run a finished study again, without its variants, and compare; None where Ctrl-C stopped that."""
+def repeated(found: Experiment, say: Say = lambda words: None, progress: bool | None = None) -> Convergence | None:
+    """Run a finished experiment again, without its variants, and compare; None where Ctrl-C stopped that."""
     say("running again at a tenth of the tolerance")
     try:
-        again = study(tightened(found.scenario), say, progress)
+        again = perform(tightened(found.scenario), say, progress)
     except KeyboardInterrupt:
         return None
-    return None if again.interrupted else of_studies(found, again)
+    return None if again.interrupted else of_experiments(found, again)
 
 
 def tightened(scenario: model.Scenario) -> model.Scenario:
@@ -33,7 +33,7 @@ def tightened(scenario: model.Scenario) -> model.Scenario:
     return scenario.model_copy(update={"run": run.model_copy(update=tight), "compare": []})
 
 
-def of_studies(first: Study, second: Study) -> Convergence:
+def of_experiments(first: Experiment, second: Experiment) -> Convergence:
     """Quantities first, then the numbers of every run."""
     rows = _quantities(first, second)
     runs = list(zip(first.results, second.results, strict=False))
@@ -46,7 +46,7 @@ def of_studies(first: Study, second: Study) -> Convergence:
     return Convergence(found[0].rtol, found[0].atol, tuple(rows), differs)
 
 
-def _quantities(first: Study, second: Study) -> list[Number]:
+def _quantities(first: Experiment, second: Experiment) -> list[Number]:
     """What the scenario reports; a number near zero is judged by the largest one of its unit."""
     asked = [(m, n) for m, n in zip(measured(first), measured(second), strict=True) if _holds(first, m)]
     rows = []
@@ -56,7 +56,7 @@ def _quantities(first: Study, second: Study) -> list[Number]:
     return [row for row in rows if row is not None]
 
 
-def _holds(found: Study, m: Measured) -> bool:
+def _holds(found: Experiment, m: Measured) -> bool:
     return not found.scenario.quantities[m.name].measure.startswith(OWN_ERRORS)
 
 

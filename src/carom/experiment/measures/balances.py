@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..study import Study
+from ..experiment import Experiment
 from .kind import Measure
 
 
-def _energy(study: Study, p: dict[str, str]) -> float:
-    return max(float(getattr(result.energy, p["field"])) for result in study.results)
+def _energy(experiment: Experiment, p: dict[str, str]) -> float:
+    return max(float(getattr(result.energy, p["field"])) for result in experiment.results)
 
 
-def _momentum(study: Study, p: dict[str, str]) -> float:
-    return float(getattr(study.result.momentum, p["field"]))
+def _momentum(experiment: Experiment, p: dict[str, str]) -> float:
+    return float(getattr(experiment.result.momentum, p["field"]))
 
 
 MEASURES: tuple[Measure, ...] = (

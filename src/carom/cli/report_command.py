@@ -23,12 +23,12 @@ def report(
 
     Example: carom report runs/ball-drop
     """
-    from ..scenario.check import placed
-    from ..scenario.converge import kept
+    from ..experiment.converge import kept
+    from ..experiment.experiment import perform
+    from ..experiment.output import check_installed, write
     from ..scenario.library import load
     from ..scenario.model import Output
-    from ..scenario.output import check_installed, write
-    from ..scenario.study import study
+    from ..scenario.scenario_check import placed
 
     file = folder / "scenario.toml"
     if not file.exists():
@@ -41,7 +41,7 @@ def report(
     try:
         say("running again")
         with placed(str(file)):
-            found = study(scenario, say, False)
+            found = perform(scenario, say, False)
         if found.interrupted:
             raise KeyboardInterrupt  # the older folder holds more than this run
         write(found, folder, replace=True, say=say, partial=False, holds=kept(folder))

@@ -60,9 +60,9 @@ def _read(name: str) -> tuple[Any, str, str]:
 
 def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Exit code and rows of a scenario and of each of its variants, printed as they come."""
-    from ..scenario.check import placed
-    from ..scenario.measures import measured
-    from ..scenario.study import study
+    from ..experiment.experiment import perform
+    from ..experiment.measures import measured
+    from ..scenario.scenario_check import placed
 
     say = Stages(quiet)
     for variant in (None, *scenario.variants):
@@ -70,7 +70,7 @@ def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tup
         say(each.name)
         try:
             with placed(where, text) if variant is None else placed(f"{where}, variant '{variant}'"):
-                found = study(each.model_copy(update={"compare": []}), say, False)
+                found = perform(each.model_copy(update={"compare": []}), say, False)
         finally:
             say.close()
         if found.interrupted:
@@ -90,8 +90,8 @@ def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tup
 def _keep(json: Path | None, rows: list[dict[str, Any]]) -> None:
     """What is known so far, so that a long comparison that is stopped has not been for nothing."""
     if json is not None:
+        from ..experiment.summary import clean
         from ..result.files import write_text
-        from ..scenario.summary import clean
 
         write_text(json, json_.dumps(clean(rows), indent=1, ensure_ascii=False) + "\n")
 

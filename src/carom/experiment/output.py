@@ -1,4 +1,4 @@
-"""Writing a study: a folder that appears complete or not at all.
+"""Writing an experiment: a folder that appears complete or not at all.
 
 scenario.toml  summary.json  impacts.csv  stances.csv  energy.csv  trajectory.nc  figures/*.png  report.html
 """
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CaromError, name_in
-from ..result.converge import Convergence
+from ..result.convergence import Convergence
 from ..result.files import FileError, Folder, sentence, uninterrupted, write_text
+from ..scenario.model import Scenario
+from .experiment import Experiment
 from .measures import Measured, measured
-from .model import Scenario
-from .study import Study
 from .summary import energy_csv, impacts_csv, stances_csv, summary
 
 Say = Callable[[str], None]
@@ -28,7 +28,7 @@ class Interrupted(CaromError):
 
 
 def write(
-    study: Study,
+    experiment: Experiment,
     path: Path,
     *,
     replace: bool = False,
@@ -46,11 +46,11 @@ def write(
         with uninterrupted(
             "writing what was computed; Ctrl-C once more stops at once, and loses it" if partial else ""
         ):
-            quantities = measured(study) if study.finished else []
-            found = summary(study, quantities, holds)
-            _numbers(study, folder.half, found, say)
+            quantities = measured(experiment) if experiment.finished else []
+            found = summary(experiment, quantities, holds)
+            _numbers(experiment, folder.half, found, say)
             whole = True
-        _pictures(study, folder.half, quantities, found, say)
+        _pictures(experiment, folder.half, quantities, found, say)
         with uninterrupted():
             folder.finish()
         return found
@@ -73,18 +73,18 @@ def write(
         folder.discard()
 
 
-def _numbers(study: Study, half: Path, found: dict[str, Any], say: Say) -> None:
+def _numbers(experiment: Experiment, half: Path, found: dict[str, Any], say: Say) -> None:
     say("numbers")
-    write_text(half / "scenario.toml", study.scenario.toml())
+    write_text(half / "scenario.toml", experiment.scenario.toml())
     write_text(half / "summary.json", json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    write_text(half / "impacts.csv", impacts_csv(study))
-    if study.stances:
-        write_text(half / "stances.csv", stances_csv(study))
-    if study.scenario.run.ledger:
-        write_text(half / "energy.csv", energy_csv(study))
+    write_text(half / "impacts.csv", impacts_csv(experiment))
+    if experiment.stances:
+        write_text(half / "stances.csv", stances_csv(experiment))
+    if experiment.scenario.run.ledger:
+        write_text(half / "energy.csv", energy_csv(experiment))
     say("trajectory")
-    for name, result in named_results(study):
-        result.save(half / f"trajectory{name}.nc", study.scenario.output.samples)
+    for name, result in named_results(experiment):
+        result.save(half / f"trajectory{name}.nc", experiment.scenario.output.samples)
 
 
 def check_installed(scenario: Scenario) -> None:
@@ -95,38 +95,38 @@ def check_installed(scenario: Scenario) -> None:
             raise CaromError(f"results need {package}, which is not installed; run: pip install 'carom[cli]'")
 
 
-def named_results(study: Study) -> list[tuple[str, Any]]:
+def named_results(experiment: Experiment) -> list[tuple[str, Any]]:
     """Runs with what is added to their files' names: nothing for the only one."""
-    results = study.results
+    results = experiment.results
     own = [("", results[0])] if len(results) == 1 else [(f"-step{k + 1}", r) for k, r in enumerate(results)]
-    return own + [(f"-{name}", other.result) for name, other in study.others.items()]
+    return own + [(f"-{name}", other.result) for name, other in experiment.others.items()]
 
 
-def _pictures(study: Study, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
+def _pictures(experiment: Experiment, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
     figures = []
-    if study.scenario.output.figures != []:
+    if experiment.scenario.output.figures != []:
         (half / "figures").mkdir()
-        for name, caption, figure in figures_of(study):
+        for name, caption, figure in figures_of(experiment):
             say(f"figure {name}")
             figure.savefig(half / "figures" / f"{name}.png", dpi=DPI)
             figures.append((name, caption, half / "figures" / f"{name}.png"))
-    if study.scenario.output.report:
+    if experiment.scenario.output.report:
         say("report")
-        write_report_of(study, half / "report.html", quantities, figures, found)
+        write_report_of(experiment, half / "report.html", quantities, figures, found)
 
 
-def figures_of(study: Study) -> Iterator[tuple[str, str, Any]]:
+def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     """(name, what it shows, figure) of everything that suits, or of what the scenario asks for."""
     from ..figures import FIGURES, compare
 
-    asked = study.scenario.output.figures
+    asked = experiment.scenario.output.figures
     known = {f.name: f for f in FIGURES}
     for name in asked or ():
         name_in("figure", name, tuple(known))
-    if study.others:
-        each = {"as given": study.result} | {name: other.result for name, other in study.others.items()}
+    if experiment.others:
+        each = {"as given": experiment.result} | {name: other.result for name, other in experiment.others.items()}
         yield "comparison", "variants side by side", compare(each)
-    results = study.results
+    results = experiment.results
     for k, result in enumerate(results):
         prefix = "" if len(results) == 1 else f"step{k + 1}-"
         for name, figure in known.items():
@@ -135,17 +135,21 @@ def figures_of(study: Study) -> Iterator[tuple[str, str, Any]]:
 
 
 def write_report_of(
-    study: Study, path: Path, quantities: list[Measured], figures: list[tuple[str, str, Path]], found: dict[str, Any]
+    experiment: Experiment,
+    path: Path,
+    quantities: list[Measured],
+    figures: list[tuple[str, str, Path]],
+    found: dict[str, Any],
 ) -> None:
     """The page that shows what happened."""
     from ..report import write_report
 
     write_report(
         path,
-        study.clips,
-        title=study.scenario.title or study.scenario.name,
-        about=study.scenario.about,
-        blows=() if study.seam is None else (study.seam,),
+        experiment.clips,
+        title=experiment.scenario.title or experiment.scenario.name,
+        about=experiment.scenario.about,
+        blows=() if experiment.seam is None else (experiment.seam,),
         quantities=[
             (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
         ],

@@ -41,10 +41,10 @@ def run(
 
     Example: carom run ball-drop --converge
     """
-    from ..scenario.check import check_names
-    from ..scenario.converge import repeated
-    from ..scenario.output import check_installed, write
-    from ..scenario.study import study
+    from ..experiment.converge import repeated
+    from ..experiment.experiment import perform
+    from ..experiment.output import check_installed, write
+    from ..scenario.scenario_check import check_names
 
     scenario, place = _asked(name, changes, variant, numbers_only)
     check_installed(scenario)
@@ -55,7 +55,7 @@ def run(
         say("compiling and running" if scenario.crawl is None else "planning")
         with place:
             check_names(scenario)
-            found = study(scenario, say, False if quiet or json else None)
+            found = perform(scenario, say, False if quiet or json else None)
         repeat = converge and found.finished
         holds = repeated(found, say, False if quiet or json else None) if repeat else None
         summary = write(found, folder, replace=replace, say=say, holds=holds)
@@ -72,8 +72,8 @@ def run(
 def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
     """The scenario with all that was changed in it, and where its mistakes are told to be."""
     from ..scenario.change import changed, parsed_change, told
-    from ..scenario.check import placed
     from ..scenario.library import text_and_place
+    from ..scenario.scenario_check import placed
     from ..scenario.text import read
 
     text, where = text_and_place(name)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import CaromError
-from ..study import Study
+from ..experiment import Experiment
 
 STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
     "least": np.min,
@@ -27,7 +27,7 @@ class Measure(NamedTuple):
     form: str  # as people read it
     meaning: str
     pattern: str
-    function: Callable[[Study, dict[str, str]], float]
+    function: Callable[[Experiment, dict[str, str]], float]
 
 
 def statistic(p: dict[str, str], t: np.ndarray, values: np.ndarray) -> float:

@@ -17,7 +17,7 @@ def schema(out: Annotated[Path | None, typer.Option("--out", "-o", help="Write i
     """
     import json
 
-    from ..scenario.schema import json_schema
+    from ..scenario.schema_data import json_schema
 
     text = json.dumps(json_schema(), indent=1, ensure_ascii=False)
     if out is None:

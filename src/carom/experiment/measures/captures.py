@@ -9,37 +9,37 @@ import numpy as np
 
 from ...dynamics import site_position
 from ...errors import CaromError
-from ..study import Study
+from ..experiment import Experiment
 from .kind import Measure
 
 
-def _captured(study: Study) -> Any:
-    asked = study.scenario.capture
+def _captured(experiment: Experiment) -> Any:
+    asked = experiment.scenario.capture
     if asked is None:
         raise CaromError("the scenario has no capture")
-    return study.captures[asked.kind]
+    return experiment.captures[asked.kind]
 
 
-def _capture_field(study: Study, p: dict[str, str]) -> float:
-    own = _captured(study)
+def _capture_field(experiment: Experiment, p: dict[str, str]) -> float:
+    own = _captured(experiment)
     if p["field"] == "momentum_error":
         return float(np.max(np.abs(own.momentum_error)))
     return float(getattr(own, p["field"]))
 
 
-def _formula_error(study: Study, p: dict[str, str]) -> float:
+def _formula_error(experiment: Experiment, p: dict[str, str]) -> float:
     """Linear momentum that the pseudo-inverse formula creates or destroys, per cent of what there was."""
-    _captured(study)
-    if "pseudo-inverse formula" not in study.captures:
+    _captured(experiment)
+    if "pseudo-inverse formula" not in experiment.captures:
         raise CaromError("the pseudo-inverse formula is one for rigid links; the scenario has elastic ones")
-    found = study.captures["pseudo-inverse formula"]
+    found = experiment.captures["pseudo-inverse formula"]
     before = np.hypot(*np.asarray(found.momentum_before.linear))
     return float(100.0 * np.max(np.abs(np.asarray(found.momentum_error)[:2])) / before)
 
 
-def _capture_velocity(study: Study, p: dict[str, str]) -> float:
-    _captured(study)
-    found = study.captures[p["kind"]]
+def _capture_velocity(experiment: Experiment, p: dict[str, str]) -> float:
+    _captured(experiment)
+    found = experiment.captures[p["kind"]]
     m = found.mechanism
     k = m.topology.link(p["link"])
     if p["part"] == "rate":

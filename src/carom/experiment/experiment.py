@@ -20,9 +20,9 @@ from ..result.clip import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
 from ..result.stances import Stance
+from ..scenario import model
+from ..scenario.build import assembled, at, mechanism_of, settings_of, state_of, world_of
 from ..simulate import simulate
-from . import model
-from .build import assembled, at, mechanism_of, settings_of, state_of, world_of
 
 Say = Callable[[str], None]
 
@@ -31,12 +31,12 @@ ROUNDING = 1e-12  # of a velocity or an impulse: what is smaller is zero
 
 
 @dataclasses.dataclass(frozen=True)
-class Study:
+class Experiment:
     """What a scenario gave: stretches of motion one after the other, and what belongs to them."""
 
     scenario: model.Scenario
     clips: tuple[Clip, ...]  # in order; a plain run has one
-    others: dict[str, Study] = dataclasses.field(default_factory=dict)  # variants beside it
+    others: dict[str, Experiment] = dataclasses.field(default_factory=dict)  # variants beside it
     captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
     seam: Blow | None = None  # the capture
     gait: Any = None
@@ -58,7 +58,7 @@ class Study:
 
     @property
     def impacts(self) -> list[Impact]:
-        """Every impact, with times of the whole study; shares of closed contacts in a blow beside what struck."""
+        """Every impact, with times of the whole experiment; shares of closed contacts in a blow beside what struck."""
         found = [] if self.blow is None else [self.blow]
         for clip in self.clips:
             moved = (dataclasses.replace(i, t_start=i.t_start + clip.t0, t_end=i.t_end + clip.t0) for i in _of(clip))
@@ -67,7 +67,7 @@ class Study:
 
     @property
     def stances(self) -> list[Stance]:
-        """Every stance, with times of the whole study."""
+        """Every stance, with times of the whole experiment."""
         found = [(stance, clip.t0) for clip in self.clips if clip.t0 >= 0.0 for stance in clip.result.stances]
         moved = [dataclasses.replace(s, t_start=s.t_start + t0, t_end=s.t_end + t0) for s, t0 in found]
         return sorted(moved, key=lambda stance: stance.t_start)
@@ -83,7 +83,7 @@ class Study:
 
     @property
     def outcome(self) -> str:
-        """How the first run that did not finish ended, of the study itself or of a variant beside it."""
+        """How the first run that did not finish ended, of the experiment itself or of a variant beside it."""
         own = next((r.outcome for r in self.results if not r.finished), None)
         other = next((f"variant '{name}': {s.outcome}" for name, s in self.others.items() if not s.finished), None)
         return own or other or self.results[-1].outcome
@@ -99,11 +99,11 @@ def _of(clip: Clip) -> list[Impact]:
     return clip.result.impacts if clip.t0 >= 0.0 else []
 
 
-def study(scenario: model.Scenario, say: Say = lambda words: None, progress: bool | None = None) -> Study:
+def perform(scenario: model.Scenario, say: Say = lambda words: None, progress: bool | None = None) -> Experiment:
     """Run a scenario and the variants that it compares itself with; a run that fails is kept with its outcome."""
     beside = {name: scenario.variant(name) for name in scenario.compare}  # a mistake there is found before the work
     found = _one(scenario, say, progress)
-    others: dict[str, Study] = {}
+    others: dict[str, Experiment] = {}
     for name, other in beside.items():
         if not found.finished or any(s.interrupted for s in others.values()):
             break
@@ -112,13 +112,13 @@ def study(scenario: model.Scenario, say: Say = lambda words: None, progress: boo
     return dataclasses.replace(found, others=others)
 
 
-def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
+def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Experiment:
     if scenario.crawl is not None:
         return _crawl(scenario, say, progress)
     if scenario.capture is not None:
         return _capture(scenario, progress)
     world = world_of(scenario)
-    return Study(scenario, (Clip(_run(scenario, world, state_of(scenario, world.mechanism), progress)),))
+    return Experiment(scenario, (Clip(_run(scenario, world, state_of(scenario, world.mechanism), progress)),))
 
 
 def _run(
@@ -139,7 +139,7 @@ def _run(
 # -- captures ----------------------------------------------------------------------------------------------------------
 
 
-def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
+def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
     """The blow, the motion that led to it, and the motion after it."""
     asked = scenario.capture
     assert asked is not None
@@ -162,7 +162,7 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Study:
         world = assembled(scenario, joined.mechanism, joined.q)
         after, carried = joined.state, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
-    return Study(scenario, tuple(clips), captures=found, seam=_blow_of(own))
+    return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own))
 
 
 def _approach(scenario: model.Scenario, both: Any, start: State, time: float) -> list[Clip]:
@@ -228,7 +228,7 @@ def _blow_of(own: Any) -> Blow:
 # -- crawlers ----------------------------------------------------------------------------------------------------------
 
 
-def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
+def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experiment:
     """Every step planned by inverse dynamics, then simulated under the planned torques."""
     c = scenario.crawl
     assert c is not None
@@ -248,4 +248,4 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Study:
         clips.append(Clip(result, float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)))
         if not result.finished:
             break
-    return Study(scenario, tuple(clips), gait=gait)
+    return Experiment(scenario, tuple(clips), gait=gait)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .. import errors
-from .section import Section
+from .cross_section import Section
 from .shapes import AbstractShapes, check_beam
 
 # Functions are replaced by their interpolants, which are then differentiated; beyond this degree they are not smooth.

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton
 from ...hybrid.member import AbstractMember
-from ...hybrid.words import spelled
+from ...hybrid.spelled import spelled
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of
-from .law import AbstractImpactLaw
+from .impact_law import AbstractImpactLaw
 from .newton import Newton
 from .plastic import Plastic
 

@@ -15,9 +15,9 @@ from ...mechanism import Site
 from ...result.dense import chunked
 from ...result.result import Result
 from ...result.signals import contact_signals, effort_signals, times_of
+from ...study.poincare_section import poincare
 from ...study.response import response
-from ...study.section import poincare
-from ..study import Study
+from ..experiment import Experiment
 from .kind import AFTER, LINK, SITE, STAT, Measure, statistic
 
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
@@ -40,19 +40,19 @@ def _table(columns: Any) -> np.ndarray:
     return np.stack(columns, axis=1) if isinstance(columns, tuple) else np.asarray(columns)
 
 
-def _angle(study: Study, p: dict[str, str]) -> float:
-    top = study.result.world.mechanism.topology
-    t, q, v = _all_states(study.result)
+def _angle(experiment: Experiment, p: dict[str, str]) -> float:
+    top = experiment.result.world.mechanism.topology
+    t, q, v = _all_states(experiment.result)
     index = top.angle_index(top.link(p["link"]))
     return statistic(p, t, (q if p["kind"] == "angle" else v)[:, index])
 
 
-def _site(study: Study, p: dict[str, str]) -> float:
-    m = study.result.world.mechanism
+def _site(experiment: Experiment, p: dict[str, str]) -> float:
+    m = experiment.result.world.mechanism
     site = m.site(p["site"])
-    t, q, v = _all_states(study.result)
+    t, q, v = _all_states(experiment.result)
 
-    found = chunked(_moving, (site,), (study.result.world,), (q, v))
+    found = chunked(_moving, (site,), (experiment.result.world,), (q, v))
     row = 1 if p["axis"].startswith("v") else 0
     return statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
 
@@ -66,25 +66,25 @@ def _moving(site: Site, world: World, q: Any, v: Any) -> Any:
     return jax.vmap(one)(q, v)
 
 
-def _bend(study: Study, p: dict[str, str]) -> float:
-    top = study.result.world.mechanism.topology
+def _bend(experiment: Experiment, p: dict[str, str]) -> float:
+    top = experiment.result.world.mechanism.topology
     index = top.mode_index(top.link(p["link"]))
     mode = int(p["mode"])
     if not 1 <= mode <= len(index):
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
-    t, q, _ = _all_states(study.result)
+    t, q, _ = _all_states(experiment.result)
     return statistic(p, t, q[:, index[mode - 1]])
 
 
-def _wave_number(study: Study, p: dict[str, str]) -> float:
+def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
     from ...mechanism import Beam
-    from ..build import body_of
+    from ...scenario.build import body_of
 
-    whole = study.result.world.mechanism.topology
+    whole = experiment.result.world.mechanism.topology
     name_in("link", p["link"], whole.names)
     bodies = {
-        link if len(study.scenario.mechanisms) == 1 else f"{name}.{link}": made.body
-        for name, m in study.scenario.mechanisms.items()
+        link if len(experiment.scenario.mechanisms) == 1 else f"{name}.{link}": made.body
+        for name, m in experiment.scenario.mechanisms.items()
         for link, made in m.links.items()
     }
     made = body_of(bodies[p["link"]])
@@ -97,19 +97,19 @@ def _wave_number(study: Study, p: dict[str, str]) -> float:
     return float(numbers[mode - 1])
 
 
-def _force(study: Study, p: dict[str, str]) -> float:
-    times = times_of(study.result)
-    signals = contact_signals(study.result, times)
+def _force(experiment: Experiment, p: dict[str, str]) -> float:
+    times = times_of(experiment.result)
+    signals = contact_signals(experiment.result, times)
     name_in("contact", p["contact"], tuple(signals))
     return statistic(p, times, np.asarray(getattr(signals[p["contact"]], p["kind"])))
 
 
-def _effort(study: Study, p: dict[str, str]) -> float:
+def _effort(experiment: Experiment, p: dict[str, str]) -> float:
     """A torque of a joint, or a force on a base, of a controller."""
-    times = times_of(study.result)
-    found = effort_signals(study.result, times)
+    times = times_of(experiment.result)
+    found = effort_signals(experiment.result, times)
     name_in("controller", p["control"], tuple(found))
-    links, efforts = study.result.world.mechanism.topology.names, found[p["control"]]
+    links, efforts = experiment.result.world.mechanism.topology.names, found[p["control"]]
     columns = dict(zip(links, efforts.torques.T, strict=True))
     for force in efforts.pushes.values():
         columns |= {"x": force[:, 0], "y": force[:, 1]}
@@ -117,22 +117,22 @@ def _effort(study: Study, p: dict[str, str]) -> float:
     return statistic(p, times, columns[p["part"]])
 
 
-def _asymmetry(study: Study, p: dict[str, str]) -> float:
+def _asymmetry(experiment: Experiment, p: dict[str, str]) -> float:
     """Largest distance [m] of a site from the mirror image (about x = 0) of its counterpart."""
-    m = study.result.world.mechanism
+    m = experiment.result.world.mechanism
     left, right = ([m.site(s) for s in p[side].split(",")] for side in ("left", "right"))
     if len(left) != len(right):
         raise CaromError(f"asymmetry compares {len(left)} with {len(right)} sites; every site needs its counterpart")
-    q = study.result.at(np.linspace(0.0, float(study.result.t[-1]), 601)).q
+    q = experiment.result.at(np.linspace(0.0, float(experiment.result.t[-1]), 601)).q
     where = jax.jit(jax.vmap(lambda q: jnp.stack([site_position(m, q, s) for s in (*left, *right)])))
     places = np.asarray(where(q))
     a, b = places[:, : len(left)], places[:, len(left) :] * np.array([-1.0, 1.0])
     return float(np.max(np.abs(a - b)))
 
 
-def _poincare(study: Study, p: dict[str, str]) -> float:
+def _poincare(experiment: Experiment, p: dict[str, str]) -> float:
     """Distinct points of the section where a link's rate is zero, with all angles."""
-    result = study.result
+    result = experiment.result
     top = result.world.mechanism.topology
     index = top.angle_index(top.link(p["link"]))
     section = poincare(result, lambda t, q, v: v[index])
@@ -143,14 +143,14 @@ def _poincare(study: Study, p: dict[str, str]) -> float:
     return float(len(points))
 
 
-def _response(study: Study, p: dict[str, str]) -> float:
+def _response(experiment: Experiment, p: dict[str, str]) -> float:
     """How a link reaches the first target of the first controller that has one."""
-    driven = effort_signals(study.result, study.result.t[:1]).values()
+    driven = effort_signals(experiment.result, experiment.result.t[:1]).values()
     drive = next((e for e in driven if e.wanted is not None), None)
     if drive is None or drive.wanted is None:
         raise CaromError("a response is that to a controller with targets; the scenario has none")
-    k = study.result.world.mechanism.topology.link(p["link"])
-    found = response(study.result, p["link"], float(drive.wanted[0, k]), relative=drive.relative)
+    k = experiment.result.world.mechanism.topology.link(p["link"])
+    found = response(experiment.result, p["link"], float(drive.wanted[0, k]), relative=drive.relative)
     return float(getattr(found, p["field"]))
 
 

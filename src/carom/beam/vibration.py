@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import errors
 from . import spectrum, waves
-from .section import Section
+from .cross_section import Section
 from .shapes import AbstractShapes, check_beam, frozen, gauss
 from .spectrum import ENDS, Root
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...errors import CaromError, name_in
 from ...result.impacts import Impact
-from ..study import Study
+from ..experiment import Experiment
 from .kind import Measure
 
 SAME_SPEED = 0.01  # share by which regular impacts may differ
@@ -16,47 +16,47 @@ ADDED = ("duration", "restitution", "kinetic_energy_before", "kinetic_energy_aft
 NUMBERS = (*(f.name for f in dataclasses.fields(Impact) if f.type == "float"), *ADDED)  # of an impact
 
 
-def _impact(study: Study, p: dict[str, str]) -> float:
-    chosen = _nth(study, int(p["number"]))
+def _impact(experiment: Experiment, p: dict[str, str]) -> float:
+    chosen = _nth(experiment, int(p["number"]))
     if p["field"] == "kinetic_energy_lost":  # of the whole mechanism; `energy_lost` is what the contact took
         return chosen.kinetic_energy_before - chosen.kinetic_energy_after
     return float(getattr(chosen, p["field"]))
 
 
-def _impact_energy(study: Study, p: dict[str, str]) -> float:
-    links = study.result.world.mechanism.topology.names
+def _impact_energy(experiment: Experiment, p: dict[str, str]) -> float:
+    links = experiment.result.world.mechanism.topology.names
     name_in("link", p["link"], links)
-    each = getattr(_nth(study, int(p["number"])), f"kinetic_energy_by_link_{p['side']}")
+    each = getattr(_nth(experiment, int(p["number"])), f"kinetic_energy_by_link_{p['side']}")
     return float(each[links.index(p["link"])])
 
 
-def _nth(study: Study, number: int) -> Impact:
-    found = study.strikes
+def _nth(experiment: Experiment, number: int) -> Impact:
+    found = experiment.strikes
     if not 1 <= number <= len(found):
         raise CaromError(f"impact {number} was asked for; the run has {len(found)}")
     return found[number - 1]
 
 
-def _count(study: Study, p: dict[str, str]) -> float:
+def _count(experiment: Experiment, p: dict[str, str]) -> float:
     contact, end = p.get("contact"), float(p.get("before", "inf"))
-    return float(sum(contact in (None, i.contact) and i.t_start < end for i in study.strikes))
+    return float(sum(contact in (None, i.contact) and i.t_start < end for i in experiment.strikes))
 
 
-def _regular(study: Study, p: dict[str, str]) -> float:
+def _regular(experiment: Experiment, p: dict[str, str]) -> float:
     """Number of the impact after which the striking velocity hardly changes; nan if it always does."""
-    speeds = np.array([i.normal_velocity_before for i in study.strikes])
+    speeds = np.array([i.normal_velocity_before for i in experiment.strikes])
     small = np.abs(np.diff(speeds)) < SAME_SPEED * np.abs(speeds[:-1])
     rough = np.flatnonzero(~small)
     first = int(rough[-1]) + 2 if len(rough) else 1
     return float(first) if len(speeds) > first else float("nan")
 
 
-def _ratio(study: Study, p: dict[str, str]) -> float:
+def _ratio(experiment: Experiment, p: dict[str, str]) -> float:
     """Square root of kinetic energy after over before, of one link or of all."""
     if "link" not in p:
-        i = _nth(study, int(p["number"]))
+        i = _nth(experiment, int(p["number"]))
         return float(np.sqrt(i.kinetic_energy_after / i.kinetic_energy_before))
-    before, after = (_impact_energy(study, p | {"side": side}) for side in ("before", "after"))
+    before, after = (_impact_energy(experiment, p | {"side": side}) for side in ("before", "after"))
     return float(np.sqrt(after / before))
 
 

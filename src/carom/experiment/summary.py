@@ -1,4 +1,4 @@
-"""A study in numbers: what summary.json, impacts.csv and energy.csv hold."""
+"""An experiment in numbers: what summary.json, impacts.csv and energy.csv hold."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..result.columns import IMPACTS, STANCES, Column, record
-from ..result.converge import Convergence
+from ..result.convergence import Convergence
 from ..result.impacts import Impact
 from . import converge
+from .experiment import Experiment
 from .measures import Measured
-from .study import Study
 
 MOST_ROWS = 20_000  # of energy.csv: an hour of bouncing has millions of steps
 
 
-def summary(study: Study, quantities: list[Measured], holds: Convergence | None = None) -> dict[str, Any]:
+def summary(experiment: Experiment, quantities: list[Measured], holds: Convergence | None = None) -> dict[str, Any]:
     """Everything that a program wants to know about a run."""
     from importlib.metadata import version
 
     digits = {} if holds is None else {row.name: row.digits for row in reversed(holds.rows)}  # quantities come first
     return clean(
         {
-            "scenario": study.scenario.name,
-            "title": study.scenario.title,
+            "scenario": experiment.scenario.name,
+            "title": experiment.scenario.title,
             "version": version("carom"),
-            "outcome": study.outcome,
-            "finished": study.finished,
-            "warnings": [w for result in study.results for w in result.warnings],
-            "impacts": [impact_record(i) for i in study.impacts],
-            "stances": [record(stance, STANCES) for stance in study.stances],
-            "energy": _energy(study),
-            "penetration": _penetration(study),
-            "momentum": _momentum(study),
-            "final_state": _final(study),
-            "solver": _solver(study),
+            "outcome": experiment.outcome,
+            "finished": experiment.finished,
+            "warnings": [w for result in experiment.results for w in result.warnings],
+            "impacts": [impact_record(i) for i in experiment.impacts],
+            "stances": [record(stance, STANCES) for stance in experiment.stances],
+            "energy": _energy(experiment),
+            "penetration": _penetration(experiment),
+            "momentum": _momentum(experiment),
+            "final_state": _final(experiment),
+            "solver": _solver(experiment),
             "quantities": {m.name: _quantity(m, digits.get(m.name)) for m in quantities},
-            "variants": {name: _variant(other) for name, other in study.others.items()},
+            "variants": {name: _variant(other) for name, other in experiment.others.items()},
         }
         | ({} if holds is None else {"converge": converge.record(holds)})
     )
@@ -68,10 +68,10 @@ def impact_record(impact: Impact) -> dict[str, Any]:
     }
 
 
-def _energy(study: Study) -> dict[str, Any]:
-    if not study.scenario.run.ledger:
+def _energy(experiment: Experiment) -> dict[str, Any]:
+    if not experiment.scenario.run.ledger:
         return {}
-    ledgers = [result.energy for result in study.results]
+    ledgers = [result.energy for result in experiment.results]
     works: dict[str, float] = {}
     for ledger in ledgers:
         for name, work in ledger.works.items():
@@ -86,17 +86,17 @@ def _energy(study: Study) -> dict[str, Any]:
     }
 
 
-def _penetration(study: Study) -> dict[str, Any]:
+def _penetration(experiment: Experiment) -> dict[str, Any]:
     """How far rigid contacts were ever inside their surfaces; nothing where there are none."""
-    results = [r for r in study.results if any(contact.rigid for contact in r.world.contacts)]
+    results = [r for r in experiment.results if any(contact.rigid for contact in r.world.contacts)]
     if not results:
         return {}
     units = {contact.pair.length_unit for contact in results[0].world.contacts if contact.rigid}
     return {"largest": max(r.penetration for r in results), "unit": " or ".join(sorted(units))}
 
 
-def _momentum(study: Study) -> dict[str, Any]:
-    m = study.result.momentum
+def _momentum(experiment: Experiment) -> dict[str, Any]:
+    m = experiment.result.momentum
     return {
         "linear_initial": m.linear[0].tolist(),
         "linear_final": m.linear[-1].tolist(),
@@ -108,13 +108,13 @@ def _momentum(study: Study) -> dict[str, Any]:
     }
 
 
-def _final(study: Study) -> dict[str, Any]:
-    result = study.result
+def _final(experiment: Experiment) -> dict[str, Any]:
+    result = experiment.result
     m, top = result.world.mechanism, result.world.mechanism.topology
     q, v = jnp.asarray(result.q[-1]), jnp.asarray(result.v[-1])
     bends = top.base_dof + top.links
     out: dict[str, Any] = {
-        "t": study.clips[-1].end,
+        "t": experiment.clips[-1].end,
         "angles": dict(zip(top.names, np.asarray(m.angles(q)).tolist(), strict=True)),
         "rates": dict(zip(top.names, np.asarray(m.angles(v)).tolist(), strict=True)),
         "units": {"t": "s", "angles": "rad", "rates": "rad/s", "base": "m", "base_velocity": "m/s", "bending": "m"},
@@ -126,10 +126,10 @@ def _final(study: Study) -> dict[str, Any]:
     return out
 
 
-def _solver(study: Study) -> dict[str, Any]:
-    each = [result.statistics for result in study.results]
+def _solver(experiment: Experiment) -> dict[str, Any]:
+    each = [result.statistics for result in experiment.results]
     names = ("steps", "rejected", "events", "compile_seconds", "run_seconds")
-    run = study.scenario.run
+    run = experiment.scenario.run
     settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol}
     return settings | {name: sum(getattr(s, name) for s in each) for name in names}
 
@@ -140,7 +140,7 @@ def _quantity(m: Measured, digits: int | None = None) -> dict[str, Any]:
     return out if m.agrees is None else out | {"difference": m.difference, "agrees": m.agrees, "verdict": m.verdict}
 
 
-def _variant(other: Study) -> dict[str, Any]:
+def _variant(other: Experiment) -> dict[str, Any]:
     from .measures import measured
 
     return {"outcome": other.outcome, "quantities": {m.name: _quantity(m) for m in measured(other)}}
@@ -149,14 +149,14 @@ def _variant(other: Study) -> dict[str, Any]:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def impacts_csv(study: Study) -> str:
+def impacts_csv(experiment: Experiment) -> str:
     """One row per impact; units in the head."""
-    return _csv(IMPACTS, study.impacts)
+    return _csv(IMPACTS, experiment.impacts)
 
 
-def stances_csv(study: Study) -> str:
+def stances_csv(experiment: Experiment) -> str:
     """One row per stance; units in the head."""
-    return _csv(STANCES, study.stances)
+    return _csv(STANCES, experiment.stances)
 
 
 def _csv(columns: tuple[Column, ...], rows: Sequence[Any]) -> str:
@@ -168,11 +168,11 @@ def _csv(columns: tuple[Column, ...], rows: Sequence[Any]) -> str:
     return out.getvalue()
 
 
-def energy_csv(study: Study) -> str:
+def energy_csv(experiment: Experiment) -> str:
     """The ledger at accepted steps, MOST_ROWS of them at most, evenly chosen; units in the head."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    ledgers = [(clip.t0, clip.result.energy) for clip in study.clips if clip.t0 >= 0.0]
+    ledgers = [(clip.t0, clip.result.energy) for clip in experiment.clips if clip.t0 >= 0.0]
     names = list(ledgers[0][1].works)
     table.writerow(["t [s]", "kinetic [J]", "potential [J]", *(f"{n} [J]" for n in names), "not accounted for [J]"])
     for t0, ledger in ledgers:

@@ -193,7 +193,8 @@ class JacksonGreen(AbstractNormalLaw):
         return (
             jnp.where(phase == ELASTIC, d - 1.9 * critical, NEVER),
             jnp.where(phase == PLASTIC, -rate, NEVER),
-            jnp.where(phase == RESTITUTION, d - memory[0], NEVER),
+            # Both must be so: at the peak itself d = d_m, and how it moves there is a matter of rounding.
+            jnp.where(phase == RESTITUTION, jnp.minimum(d - memory[0], rate), NEVER),
         )
 
     def jump(self, fired: tuple[Any, ...], phase: Any, memory: tuple[Any, ...], d: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -22,9 +22,9 @@ from tests.mutations import mutated, numbers_changed
 from carom.errors import CaromError
 from carom.experiment.experiment import perform
 from carom.experiment.output import write
+from carom.experiment.scenario_check import check
 from carom.scenario import Scenario, names
 from carom.scenario.library import load, text_of
-from carom.scenario.scenario_check import check
 
 CHEAP = ("ball-drop", "ball-on-slope", "corner", "arm-plastic", "arm-repeated-impact", "arm-controllers")
 SLICE = 250  # mutations per test

@@ -5,9 +5,9 @@ import warnings
 import pytest
 
 from carom.errors import CaromError
+from carom.experiment.scenario_check import check
 from carom.scenario import names
 from carom.scenario.library import load, text_of
-from carom.scenario.scenario_check import check
 
 from ..mutations import mutated
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from carom.experiment.scenario_check import check
 from carom.scenario import ScenarioError, load
 from carom.scenario.change import parsed_change
-from carom.scenario.scenario_check import check
 
 TRAJECTORIES = {
     "knots that do not rise": (

@@ -2,9 +2,9 @@
 
 import pytest
 
+from carom.experiment.scenario_check import check_file
 from carom.scenario import ScenarioError
 from carom.scenario.library import text_of
-from carom.scenario.scenario_check import check_file
 
 BASE = text_of("arm-repeated-impact")
 FLOOR = '[surfaces.floor]\nkind = "plane"\n'

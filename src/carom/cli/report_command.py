@@ -26,9 +26,9 @@ def report(
     from ..experiment.converge import kept
     from ..experiment.experiment import perform
     from ..experiment.output import check_installed, write
+    from ..experiment.scenario_check import placed
     from ..scenario.library import load
     from ..scenario.model import Output
-    from ..scenario.scenario_check import placed
 
     file = folder / "scenario.toml"
     if not file.exists():

@@ -62,7 +62,7 @@ def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tup
     """Exit code and rows of a scenario and of each of its variants, printed as they come."""
     from ..experiment.experiment import perform
     from ..experiment.measures import measured
-    from ..scenario.scenario_check import placed
+    from ..experiment.scenario_check import placed
 
     say = Stages(quiet)
     for variant in (None, *scenario.variants):

@@ -44,7 +44,7 @@ def run(
     from ..experiment.converge import repeated
     from ..experiment.experiment import perform
     from ..experiment.output import check_installed, write
-    from ..scenario.scenario_check import check_names
+    from ..experiment.scenario_check import check_names
 
     scenario, place = _asked(name, changes, variant, numbers_only)
     check_installed(scenario)
@@ -71,9 +71,9 @@ def run(
 
 def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
     """The scenario with all that was changed in it, and where its mistakes are told to be."""
+    from ..experiment.scenario_check import placed
     from ..scenario.change import changed, parsed_change, told
     from ..scenario.library import text_and_place
-    from ..scenario.scenario_check import placed
     from ..scenario.text import read
 
     text, where = text_and_place(name)

@@ -10,12 +10,12 @@ from typing import Any
 from ..capture import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
-from ..experiment.measures import MEASURES, nearest
+from ..scenario.build import at, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
+from ..scenario.library import text_and_place
+from ..scenario.model import Scenario
+from ..scenario.text import ScenarioError, line_of, read, shortened
 from ..simulate import check_start
-from .build import at, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
-from .library import text_and_place
-from .model import Scenario
-from .text import ScenarioError, line_of, read, shortened
+from .measures import MEASURES, nearest
 
 
 def check(scenario: Scenario) -> str:

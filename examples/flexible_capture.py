@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 
 import carom
-from carom.capture import comparison
-from carom.capture.grip import grip_rows
+from carom.captures import comparison
+from carom.captures.grip import grip_rows
 from examples.flexible_strike import vibration
 from examples.space_capture import GRIP, HAND, meeting
 

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import carom
-from carom.capture import comparison, efforts_at, peak_efforts
+from carom.captures import comparison, efforts_at, peak_efforts
 
 GAMMA = 0.5
 HAND, GRIP = "arm.link2.tip", "target.grip"

@@ -16,7 +16,7 @@ from examples.space_capture import (
 )
 
 import carom
-from carom.capture import peak_efforts
+from carom.captures import peak_efforts
 
 EXACT = ("point", "weld", "point-then-weld")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import carom
-from carom.capture import capture
+from carom.captures import capture
 from carom.experiment.experiment import _blow_of
 from carom.scenario import load
 from carom.scenario.build import mechanism_of, state_of

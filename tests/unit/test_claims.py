@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.capture import HoldPose
+from carom.captures import HoldPose
 from carom.control import (
     AtHeight,
     ComputedTorque,

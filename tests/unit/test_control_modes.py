@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.capture import HoldPose
+from carom.captures import HoldPose
 from carom.control import ComputedTorque, FeedForward, MinimumJerk
 from carom.hybrid.run import compiler_options
 

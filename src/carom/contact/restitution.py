@@ -44,7 +44,7 @@ def simulated_restitution(
     # Here and not above: simulate stands on contacts.
     from ..hybrid import Settings, World
     from ..mechanism import Disk, Free, Mechanism
-    from ..simulate import simulate
+    from ..simulation import simulate
     from .contact import Contact
     from .surfaces import Plane
 

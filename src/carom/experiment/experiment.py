@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..capture import after_capture, capture, capture_by_pseudo_inverse
+from ..captures import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
@@ -22,7 +22,7 @@ from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
 from ..scenario.build import assembled, at, mechanism_of, settings_of, state_of, world_of
-from ..simulate import simulate
+from ..simulation import simulate
 
 Say = Callable[[str], None]
 

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..capture import capture
+from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
 from ..scenario.build import at, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
 from ..scenario.text import ScenarioError, line_of, read, shortened
-from ..simulate import check_start
+from ..simulation import check_start
 from .measures import MEASURES, nearest
 
 

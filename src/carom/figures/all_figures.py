@@ -46,7 +46,7 @@ class Entry:
         style.refuse(self.name, self.lacks(result))
 
 
-FIGURES: list[Entry] = [
+FIGURES: list[Entry] = [  # append one of your own, and results, pages and files know it
     Entry("snapshots", "the mechanism at several instants", snapshots.lacks, snapshots.draw),
     Entry("angles", "link angles over time", angles.lacks, angles.draw, no_link_turns),
     Entry("rates", "rates of the link angles over time", rates.lacks, rates.draw, no_link_turns),

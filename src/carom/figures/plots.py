@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,76 +49,30 @@ class Plots:
                     part.suptitle(entry.meaning, fontsize=9.5)
         return page
 
-    def draw(self, name: str, *, times: Any = None, **options: Any) -> Figure:
-        """The figure of that name."""
+    def draw(self, name: str, *given: Any, times: Any = None, **options: Any) -> Figure:
+        """The figure of that name; options are those of what draws it."""
         entry = _entry(name)
         entry.check(self.result)
         with style.page() as figure:
             chosen = self._times if times is None else np.unique(np.atleast_1d(np.asarray(times, dtype=float)))
-            entry.draw(figure, self.result, chosen, **options)
+            entry.draw(figure, self.result, chosen, *given, **options)
         return figure
 
     @cached_property
     def _times(self) -> np.ndarray:
         return times_of(self.result)
 
-    # -- by name ---------------------------------------------------------------------------------------------------
+    def __getattr__(self, name: str) -> Callable[..., Figure]:
+        """Every figure by its name; its options are those of what draws it, and `times`."""
+        entry = next((entry for entry in FIGURES if entry.name == name), None)
+        if entry is None:
+            raise AttributeError(f"there is no figure '{name}'; result.plot.names() lists those that suit")
+        named = functools.partial(self.draw, name)
+        named.__doc__ = entry.draw.__doc__ or entry.meaning
+        return named
 
-    def snapshots(self, count: int = 8, at: Any = None) -> Figure:
-        """The mechanism at `count` instants, or at those given as `at` [s]."""
-        return self.draw("snapshots", count=count, at=at)
-
-    def angles(self, *, relative: bool = False, targets: bool = True, times: Any = None) -> Figure:
-        """Link angles over time, with what a controller wants them to be."""
-        return self.draw("angles", relative=relative, targets=targets, times=times)
-
-    def rates(self, *, times: Any = None) -> Figure:
-        """Rates of the link angles over time."""
-        return self.draw("rates", times=times)
-
-    def impact(self, number: int = 1) -> Figure:
-        """Impact `number`: indentation and force through the phases of the law, and their loop."""
-        return self.draw("impact", number=number)
-
-    def reaction(self, *, times: Any = None) -> Figure:
-        """Contact forces over time, impulses of rigid contacts."""
-        return self.draw("reaction", times=times)
-
-    def tip(self, site: Any = None, *, times: Any = None) -> Figure:
-        """Velocity of a site by components, by default of the last link's tip."""
-        return self.draw("tip", site=site, times=times)
-
-    def joints(self, points: Any = None, *, times: Any = None) -> Figure:
-        """Positions and velocities of joints and bases, or of the `points` named."""
-        return self.draw("joints", points=points, times=times)
-
-    def modes(self, *, times: Any = None) -> Figure:
-        """Modal weights of the elastic links."""
-        return self.draw("modes", times=times)
-
-    def torques(self, *, times: Any = None) -> Figure:
-        """Torques of the controllers, and their forces on free bases."""
-        return self.draw("torques", times=times)
-
-    def energy(self, *, times: Any = None) -> Figure:
-        """The energy ledger."""
-        return self.draw("energy", times=times)
-
-    def energy_by_link(self, *, times: Any = None) -> Figure:
-        """Kinetic energy of every link."""
-        return self.draw("energy_by_link", times=times)
-
-    def momentum(self, *, times: Any = None) -> Figure:
-        """Linear and angular momentum of the whole."""
-        return self.draw("momentum", times=times)
-
-    def phase(self, x: Any = None, y: Any = None, rate: Any = None, *, times: Any = None) -> Figure:
-        """Coordinates x and y and the velocity of `rate`, by labels such as 'link1'."""
-        return self.draw("phase", x=x, y=y, rate=rate, times=times)
-
-    def poincare(self, section: Any = None, x: Any = None, y: Any = None) -> Figure:
-        """Coordinates x and y whenever the velocity of `section` is zero."""
-        return self.draw("poincare", section=section, x=x, y=y)
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(entry.name for entry in FIGURES)]
 
 
 def _entry(name: Any) -> Entry:

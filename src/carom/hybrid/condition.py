@@ -37,9 +37,9 @@ class Condition(NamedTuple):
     edge: bool
 
 
-def rising(value: Any, slow: Any = 0.0, deep: Any = None, rounding: Any = 0.0) -> Condition:
-    """Met from below: at zero while it grows faster than `slow`, or beyond `deep` while it grows at all."""
-    return Condition(value, slow, jnp.inf if deep is None else deep, 0.0, rounding, False)
+def rising(value: Any, slow: Any = 0.0, deep: Any = None, rounding: Any = 0.0, floor: Any = 0.0) -> Condition:
+    """Met from below: at zero while it grows faster than `slow`, or beyond `deep` while it does faster than `floor`."""
+    return Condition(value, slow, jnp.inf if deep is None else deep, floor, rounding, False)
 
 
 def turning(value: Any, deep: Any, rounding: Any = 0.0) -> Condition:

@@ -5,3 +5,4 @@ from .impacts import Impact as Impact
 from .ledger import Ledger as Ledger
 from .result import Event as Event
 from .result import Result as Result
+from .stances import Stance as Stance

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import beam, control, mechanism
-from ..capture import HoldPose
+from ..captures import HoldPose
 from ..contact import (
     Circle,
     Contact,
@@ -108,7 +108,7 @@ def settings_of(scenario: Scenario) -> Settings:
 
 def simulate(scenario: Scenario, **options: Any) -> Any:
     """Run the world of a scenario from its start."""
-    from ..simulate import simulate as go
+    from ..simulation import simulate as go
 
     world = world_of(scenario)
     start = state_of(scenario, world.mechanism)

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 
 from .. import control, mechanism
-from ..capture import HoldPose
-from ..capture.capture_blow import BASES
-from ..capture.hold import actuated_by
+from ..captures import HoldPose
+from ..captures.capture_blow import BASES
+from ..captures.hold import actuated_by
 from ..contact import Circle, CompliantContact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
 from ..contact.friction import Frictionless
 from ..contact.impact.impulses import PATH

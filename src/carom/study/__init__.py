@@ -3,8 +3,8 @@
 from .batch import Batch as Batch
 from .batch import batch as batch
 from .final import final_state as final_state
-from .fit import Fit as Fit
-from .fit import fit as fit
+from .fitting import Fit as Fit
+from .fitting import fit as fit
 from .orbit import Orbit as Orbit
 from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation

@@ -30,7 +30,7 @@ from ..hybrid.settings import Integration, Settings, settings_or_default
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
-from ..simulate import check_start
+from ..simulation import check_start
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight

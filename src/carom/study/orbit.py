@@ -26,7 +26,7 @@ from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism import State
 from ..result.result import Result
-from ..simulate import simulate
+from ..simulation import simulate
 from .poincare_section import Section
 
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits

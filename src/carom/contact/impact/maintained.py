@@ -115,7 +115,8 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     for i, contact in enumerate(contacts):
         touch = contact.pair.touching(scene)
         gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
-        strike = rising(-gap, slow=2.0 * memory.speed[i], deep=2.0 * noise, rounding=noise)
+        none = memory.speed[i]  # a blow would decide that it does not close
+        strike = rising(-gap, slow=2.0 * none, deep=2.0 * noise, rounding=noise, floor=none)
         strikes.append(unless(modes[i] != OPEN, strike))
         noise = jax.lax.stop_gradient(held.noise[i])
         pulls = level(-held.forces[i] - 2.0 * noise, shared + noise)
@@ -167,12 +168,13 @@ def released(
         return alone, noise_of(contacts, scene, r, motion.free)
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
     solution = solve(problem)
-    lost = ~solution.found
+    lost, noise = ~solution.found, noise_of(contacts, scene, r, motion.free)
     for k, i in enumerate(rubbing(contacts)):
-        # A sliding contact whose normal force would pull it in: no answer, or two (Painleve).
-        slope = w[i][i] - senses[k] * problem.mu[k] * w[i][n + k]
-        lost = lost | (resting[i] & (slope <= 1e-12 * w[i][i]))
-    return solution._replace(found=~lost), noise_of(contacts, scene, r, motion.free)
+        # A sliding contact whose normal force would pull it in: no answer, or two (Painleve). One that only starts to
+        # slide may be leaving, as its force vanishes together with its friction.
+        slope, slides = w[i][i] - senses[k] * problem.mu[k] * w[i][n + k], jnp.abs(r.speed[n + k]) > noise.speed[n + k]
+        lost = lost | (resting[i] & slides & (slope <= 1e-12 * w[i][i]))
+    return solution._replace(found=~lost), noise
 
 
 def _really(solution: Solution, noise: list[Any], senses: list[Any], times: float) -> list[Any]:

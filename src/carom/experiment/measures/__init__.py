@@ -8,3 +8,4 @@ from .all_measures import Measured as Measured
 from .all_measures import measure as measure
 from .all_measures import measured as measured
 from .all_measures import nearest as nearest
+from .kind import Measure as Measure

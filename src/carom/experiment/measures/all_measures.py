@@ -13,13 +13,13 @@ from ..experiment import Experiment
 from . import balances, captures, crawling, of_impacts, over_time
 from .kind import Measure
 
-MEASURES: tuple[Measure, ...] = (
+MEASURES: list[Measure] = [  # the first whose pattern fits is the one; append one of your own
     *of_impacts.MEASURES,
     *over_time.MEASURES,
     *balances.MEASURES,
     *captures.MEASURES,
     *crawling.MEASURES,
-)
+]
 
 
 @dataclasses.dataclass(frozen=True)

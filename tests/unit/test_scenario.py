@@ -155,7 +155,7 @@ CODE = {
     "a law of one's own": (lambda: world_with(OwnLaw(1e7)), "the law OwnLaw is not in carom's catalogue"),
     "a graph": (
         lambda: world_with(surface=carom.Graph(lambda x: 0.0 * x - 2.0)),
-        "a surface of type Graph is made of functions",
+        "a surface of type Graph is made of code",
     ),
     "a motion of one's own": (
         lambda: world_with(surface=carom.Moving(FLOOR_BELOW, motion=sway, parameters=(0.1,), frequency=1.0)),

@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from ..forms import Form, Slot
 from .bending import Flexible, Reach
 
 
@@ -59,6 +60,14 @@ class Rod(AbstractBody):
     - `mass` [kg] >= 0 (zero makes the mass matrix singular: only constrained dynamics can move it)
     """
 
+    form: ClassVar[Form] = Form(
+        "rod",
+        "a uniform thin rod, hung by one end",
+        (
+            Slot("length", "number", "[m] > 0"),
+            Slot("mass", "number", "[kg] >= 0"),
+        ),
+    )
     shape: ClassVar[str] = "rod"
     length: Any
     mass: Any
@@ -84,6 +93,14 @@ class Disk(AbstractBody):
     - `mass` [kg] >= 0
     """
 
+    form: ClassVar[Form] = Form(
+        "disk",
+        "a uniform disk, hung by its centre",
+        (
+            Slot("radius", "number", "[m] > 0"),
+            Slot("mass", "number", "[kg] >= 0"),
+        ),
+    )
     shape: ClassVar[str] = "disk"
     radius: Any
     mass: Any
@@ -109,6 +126,14 @@ class PointMass(AbstractBody):
     - `length` [m] >= 0; zero is for a payload that is welded to a link, not for a link of its own
     """
 
+    form: ClassVar[Form] = Form(
+        "point",
+        "a point mass at the end of a massless bar",
+        (
+            Slot("mass", "number", "[kg] >= 0"),
+            Slot("length", "number", "of the bar [m] >= 0", 0.0),
+        ),
+    )
     shape: ClassVar[str] = "point"
     mass: Any
     length: Any = 0.0
@@ -136,6 +161,16 @@ class Body(AbstractBody):
     - `tip` [m], where the next link hangs by default
     """
 
+    form: ClassVar[Form] = Form(
+        "body",
+        "any rigid body",
+        (
+            Slot("mass", "number", "[kg] >= 0"),
+            Slot("inertia", "number", "moment of inertia about the centre of mass [kg m^2] >= 0"),
+            Slot("com", "point", "centre of mass (x, y) in the body's frame [m]", (0.0, 0.0)),
+            Slot("tip", "point", "where the next link hangs (x, y) [m]", (0.0, 0.0)),
+        ),
+    )
     mass: Any
     inertia: Any
     com: Any = (0.0, 0.0)

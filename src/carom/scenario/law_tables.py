@@ -66,3 +66,8 @@ else:
 def entry_of(law: Any) -> Entry | None:
     """The catalogue's entry of a class of laws."""
     return next((e for entries in catalogue.kinds().values() for e in entries if e.law is law), None)
+
+
+def law_named(name: str) -> Any:
+    """The class of the law that files call so."""
+    return next(e.law for entries in catalogue.kinds().values() for e in entries if e.card.name == name)

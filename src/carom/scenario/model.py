@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from ..hybrid.settings import DEFAULT
+from .contact_tables import Contact, Material
 from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
-from .world_tables import Contact, Material, Mechanism, Spring, Surface
+from .surface_tables import Surface
+from .world_tables import Mechanism, Spring
 
 if TYPE_CHECKING:
     from ..hybrid.settings import Settings

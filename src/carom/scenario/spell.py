@@ -8,29 +8,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import control, mechanism
-from ..captures import HoldPose
-from ..captures.capture_blow import BASES
-from ..captures.hold import actuated_by
-from ..contact import Circle, CompliantContact, JointLimit, Material, Moving, Plane, RigidContact, RigidContacts, Spline
-from ..contact.friction import Frictionless
-from ..contact.impact.impulses import PATH
-from ..contact.pairs.disk_on_disk import DiskOnDisk
-from ..contact.pairs.site_on_segment import SiteOnSegment
-from ..contact.pairs.site_on_surface import SiteOnSurface
-from ..contact.surfaces.moving import is_ready
-from ..control.feedforward import Tabled
-from ..element import Spring
+from .. import mechanism
 from ..errors import CaromError
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
-from ..hybrid.world import World
+from ..hybrid.world import FRICTION_RULES, World
 from ..mechanism import Mechanism, State
-from ..mechanism.recipe import Recipe, Tree
+from ..mechanism.recipe import Tree
 from ..mechanism.state import refuse_state
+from .body_tables import told_body
 from .build import mechanism_of
-from .law_tables import entry_of
+from .contact_tables import Notes, told_contacts
+from .control_tables import told_controller
+from .form_tables import plain, plain_fields, plain_gravity
 from .model import Scenario
 from .text import checked
+from .world_tables import Spring
 
 WORDS = ("title", "about", "source")
 
@@ -46,10 +38,10 @@ def scenario_of(
             raise CaromError(
                 f"Scenario.of got '{word}'; besides start, until, name and settings it takes {', '.join(WORDS)}"
             )
-    notes = _Notes()
+    notes = Notes()
     data: dict[str, Any] = {
         "name": name,
-        "gravity": _gravity(world.gravity),
+        "gravity": plain_gravity(world.gravity),
         "pause_in_impact": world.pause_in_impact,
         "mechanisms": _mechanisms(world.mechanism),
         "start": _start(world.mechanism, refuse_state(start, world.mechanism)),
@@ -81,44 +73,6 @@ def _run(settings: Settings) -> dict[str, Any]:
     fields = [field.name for field in dataclasses.fields(Settings)]
     other = {f: getattr(settings, f) for f in fields if getattr(settings, f) != getattr(DEFAULT, f)}
     return {f: int(x) if f.startswith("max_") else plain(x) for f, x in other.items()}
-
-
-class _Notes:
-    """Materials and surfaces that several objects share, under one name each."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, dict[str, Any]] = {"materials": {}, "surfaces": {}}
-
-    def name(self, kind: str, word: str, table: dict[str, Any]) -> str:
-        known = self.kept[kind]
-        for name, other in known.items():
-            if other == table:
-                return name
-        known[f"{word}{len(known) + 1}"] = table
-        return f"{word}{len(known)}"
-
-    def tables(self) -> dict[str, Any]:
-        return {kind: tables for kind, tables in self.kept.items() if tables}
-
-
-def plain(value: Any) -> Any:
-    """Numbers and lists as TOML has them."""
-    if isinstance(value, str | bool) or value is None:
-        return value
-    if isinstance(value, int) and not isinstance(value, np.integer):
-        return value
-    return np.asarray(value, dtype=float).tolist()
-
-
-def _gravity(vector: Any) -> Any:
-    x, y = np.asarray(vector, dtype=float).tolist()
-    return -y if x == 0.0 else [x, y]
-
-
-def _fields(thing: Any, names: Any = None, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Fields of a module that have a value, as plain numbers."""
-    names = [f.name for f in dataclasses.fields(thing)] if names is None else names
-    return {n: plain(getattr(thing, n)) for n in names if n not in but and getattr(thing, n) is not None}
 
 
 def _refuse_changed(made: Scenario, world: World) -> None:
@@ -159,7 +113,10 @@ def _tree(tree: Tree) -> dict[str, Any]:
 
 
 def _link(link: Any) -> dict[str, Any]:
-    out = _fields(link, ("parent", "at")) | {"body": _body(link.body), "joint": _fields(link.joint)}
+    out = plain_fields(link, ("parent", "at")) | {
+        "body": told_body(link.body),
+        "joint": plain_fields(link.joint, ("stiffness", "rest", "damping")),
+    }
     if link.sites:
         out["sites"] = {name: plain(point) for name, point in link.sites.items()}
     return out
@@ -167,169 +124,22 @@ def _link(link: Any) -> dict[str, Any]:
 
 def _weld(weld: Any) -> dict[str, Any]:
     where = {} if weld.at is None else {"at": plain(weld.at)}
-    return {"link": weld.link, "body": _body(weld.body), "angle": plain(weld.angle)} | where
-
-
-def _body(body: Any) -> dict[str, Any]:
-    kinds: dict[Any, str] = {
-        mechanism.Rod: "rod",
-        mechanism.Disk: "disk",
-        mechanism.PointMass: "point",
-        mechanism.Body: "body",
-    }
-    if type(body) in kinds:
-        return {"kind": kinds[type(body)]} | _fields(body)
-    recipe = getattr(body, "recipe", Recipe()).made_of
-    if isinstance(body, mechanism.Beam) and recipe is not None:
-        table: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in recipe.items() if v is not None}
-        section = {k: v for k, v in dataclasses.asdict(table.pop("section")).items() if v is not None}
-        numbers = {k: float(v) for k, v in table.items() if isinstance(v, int | float) and k not in WHOLE}
-        return {"kind": "beam", "section": section} | table | numbers
-    raise CaromError(
-        f"a body of type {type(body).__name__} cannot be written to a file; files hold Rod, Disk, PointMass, Body, and "
-        "Beam with modes of its own (not with shapes given as functions)"
-    )
-
-
-WHOLE = ("modes", "foreshortening")
+    return {"link": weld.link, "body": told_body(weld.body), "angle": plain(weld.angle)} | where
 
 
 # -- automata ----------------------------------------------------------------------------------------------------------
 
 
-def _add(data: dict[str, Any], automaton: Any, world: World, notes: _Notes) -> None:
+def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> None:
     """One automaton of the world, into the table where it belongs."""
-    if isinstance(automaton, CompliantContact):
-        table = _pair(automaton.pair, world, notes) | {"normal": _law(automaton.normal, notes)}
-        data.setdefault("contacts", {})[automaton.name] = table | _friction(automaton.friction, notes)
-    elif isinstance(automaton, RigidContacts):
-        data["settle_speed"] = plain(automaton.settle_speed)
-        if automaton.friction_rule != PATH:
-            data["friction_rule"] = automaton.friction_rule
-        for c in automaton.contacts:
-            data.setdefault("contacts", {})[c.name] = _rigid(c, world, notes)
-    elif isinstance(automaton, Spring):
-        to = automaton.other.name if automaton.other is not None else plain(automaton.point)
-        table = _fields(automaton, ("stiffness", "length", "damping")) | {"site": automaton.site.name, "to": to}
-        data.setdefault("springs", {})[automaton.name] = table
+    contacts, spring = told_contacts(automaton, notes), Spring.told(automaton)
+    if contacts:
+        data.setdefault("contacts", {}).update(contacts)
+    elif spring is not None:
+        data.setdefault("springs", {})[automaton.name] = spring
     else:
-        data.setdefault("control", {})[automaton.name] = _controller(automaton, world)
-
-
-def _rigid(c: RigidContact, world: World, notes: _Notes) -> dict[str, Any]:
-    return _pair(c.pair, world, notes) | {"normal": _law(c.law, notes)} | _friction(c.friction, notes)
-
-
-def _friction(law: Any, notes: _Notes) -> dict[str, Any]:
-    return {} if law is None or isinstance(law, Frictionless) else {"friction": _law(law, notes)}
-
-
-def _law(law: Any, notes: _Notes) -> dict[str, Any]:
-    entry = entry_of(law.__class__)
-    if entry is None:
-        raise CaromError(
-            f"the law {type(law).__name__} is not in carom's catalogue, and a file cannot hold code; use it from Python"
-        )
-    out: dict[str, Any] = {"law": entry.card.name}
-    for field in dataclasses.fields(law):
-        value = getattr(law, field.name)
-        if isinstance(value, Material):
-            out[field.name] = notes.name("materials", "material", _fields(value))
-        elif value is not None:
-            out[field.name] = plain(value)
-    return out
-
-
-def _pair(pair: Any, world: World, notes: _Notes) -> dict[str, Any]:
-    if isinstance(pair, JointLimit):
-        side = "lower" if pair.sign > 0 else "upper"
-        return {"limit": {"link": pair.link_name, side: plain(pair.angle)}}
-    if isinstance(pair, SiteOnSurface):
-        surface = notes.name("surfaces", "surface", _surface(pair.surface))
-        return {"site": pair.site.name, "radius": plain(pair.radius), "against": surface}
-    if isinstance(pair, DiskOnDisk):
-        kind = "ring" if pair.inside else "site"
-        other = {"kind": kind, "site": pair.second.name, "radius": plain(pair.second_radius)}
-        return {"site": pair.first.name, "radius": plain(pair.first_radius), "against": other}
-    if isinstance(pair, SiteOnSegment):
-        bar = pair.segment
-        other = {"kind": "segment", "start": bar.start.name, "end": bar.end.name, "radius": plain(bar.radius)}
-        return {"site": pair.site.name, "radius": plain(pair.radius), "against": other}
-    raise CaromError(f"a pair of type {type(pair).__name__} cannot be written to a file; use it from Python")
-
-
-def _surface(s: Any) -> dict[str, Any]:
-    if isinstance(s, Moving):
-        if not is_ready(s) or isinstance(s.surface, Moving):
-            raise CaromError("a Moving surface with a motion of its own is code, which a file cannot hold")
-        vx, vy, turning, ax, ay, frequency, phase = (plain(p) for p in s.parameters)
-        motion = {"velocity": [vx, vy], "turning": turning, "about": plain(s.about)}
-        shaken = {"amplitude": [ax, ay], "frequency": frequency, "phase": phase} if frequency else {}
-        return _surface(s.surface) | {"motion": motion | shaken}
-    if isinstance(s, Plane):
-        point, normal = plain(s.point), plain(s.unit)
-        level = point[0] == 0.0 and normal == [0.0, 1.0]
-        return {"kind": "plane"} | ({"height": point[1]} if level else {"point": point, "normal": normal})
-    if isinstance(s, Circle):
-        return {"kind": "circle", "centre": plain(s.centre), "radius": plain(s.radius), "inside": s.inside}
-    if isinstance(s, Spline) and s.recipe.made_of is not None:
-        given = {k: plain(v) for k, v in s.recipe.made_of.items() if v is not None}
-        return {"kind": "spline", "closed": s.closed} | given
-    raise CaromError(
-        f"a surface of type {type(s).__name__} is made of functions, which a file cannot hold; use a Plane, Circle or "
-        "Spline, or use it from Python"
-    )
-
-
-# -- control -----------------------------------------------------------------------------------------------------------
-
-
-def _controller(c: Any, world: World) -> dict[str, Any]:
-    if isinstance(c, control.PostureControl):
-        names = ("targets", "kp", "kd", "compensate_weight", "relative", "limit", "rate")
-        integral = {"ki": plain(c.ki)} if c.integral else {}
-        schedule = {"schedule": [_switch(s) for s in c.schedule]} if c.schedule else {}
-        return {"kind": "posture", "gravity": _gravity(c.gravity)} | _fields(c, names) | integral | schedule
-    if isinstance(c, control.ComputedTorque):
-        if c.model is not world.mechanism and not _same(c.model, world.mechanism):
-            raise CaromError(f"controller '{c.name}' believes in another mechanism, which a file cannot hold")
-        gains = _fields(c, ("kp", "kd", "limit", "rate"))
-        return {"kind": "computed-torque", "motion": _motion(c.motion), "gravity": _gravity(c.gravity)} | gains
-    if isinstance(c, control.FeedForward) and isinstance(c.plan, Tabled):
-        reference = {} if c.reference is None else {"reference": _motion(c.reference)}
-        gains = _fields(c, ("kp", "kd", "limit", "relative"))
-        return {"kind": "feed-forward", "torques": _motion(c.plan.table)} | reference | gains
-    if isinstance(c, HoldPose):
-        base = next(b for b in BASES if actuated_by(world.mechanism, b) == c.actuated)
-        pose = plain(world.mechanism.to_absolute(c.target))
-        gains = _fields(c, ("kp", "kd", "linearise"))
-        return {"kind": "hold-pose", "pose": pose, "base": base, "gravity": _gravity(c.gravity)} | gains
-    raise CaromError(
-        f"'{getattr(c, 'name', c)}', a {type(c).__name__}, is code of its own, which a file cannot hold; use it from "
-        "Python"
-    )
-
-
-def _same(a: Any, b: Any) -> bool:
-    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=False)
-    alike: bool = jax.tree.structure(a) == jax.tree.structure(b)  # type: ignore[operator]
-    return alike and all(np.array_equal(x, y) for x, y in pairs)
-
-
-def _switch(s: Any) -> dict[str, Any]:
-    if isinstance(s, control.OnStrike):
-        return {"until": "strike", "contact": s.contact}
-    if isinstance(s, control.AtHeight):
-        return {"until": "height", "site": s.site.name, "height": plain(s.height), "rising": s.rising}
-    if isinstance(s, control.AtTime):
-        return {"until": "time", "time": plain(s.time)}
-    raise CaromError(f"a switch of type {type(s).__name__} is code, which a file cannot hold; use it from Python")
-
-
-def _motion(t: Any) -> dict[str, Any]:
-    if isinstance(t, control.Polynomials):
-        return {"kind": "polynomials", "knots": plain(t.bounds), "coefficients": plain(t.coefficients)}
-    raise CaromError(
-        f"a trajectory of type {type(t).__name__} is not made of polynomials, and a file cannot hold it; use it from "
-        "Python"
-    )
+        data.setdefault("control", {})[automaton.name] = told_controller(automaton, world)
+    if automaton.traits.impulsive:
+        data["settle_speed"] = plain(automaton.settle_speed)
+        if automaton.friction_rule != FRICTION_RULES[0]:
+            data["friction_rule"] = automaton.friction_rule

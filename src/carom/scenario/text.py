@@ -136,7 +136,7 @@ def _is_tag(step: str) -> bool:
 
 def _tags() -> set[str]:
     from ..contact import catalogue
-    from . import control_tables, world_tables
+    from . import body_tables, contact_tables, control_tables, surface_tables, switch_tables, trajectory_tables
 
     words = {
         "float",
@@ -149,12 +149,18 @@ def _tags() -> set[str]:
         "constrained-int",
         "literal",
     } | set(catalogue.laws())
-    for module in (control_tables, world_tables):
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, BaseModel):
-                for name in ("kind", "until"):
-                    field = value.model_fields.get(name)
-                    words |= set(getattr(field.annotation, "__args__", ())) if field else set()
+    families: tuple[tuple[Any, ...], ...] = (
+        body_tables.BODIES,
+        contact_tables.PAIRS,
+        control_tables.CONTROLLERS,
+        surface_tables.SURFACES,
+        switch_tables.SWITCHES,
+        trajectory_tables.TRAJECTORIES,
+    )
+    for table in (table for family in families for table in family):
+        for name in ("kind", "until"):
+            field = getattr(table, "model_fields", {}).get(name)
+            words |= set(getattr(field.annotation, "__args__", ())) if field else set()
     return words
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...forms import Form, Slot
 from .outline import SMOOTH, Box, floats
 from .surface import AbstractSurface, Bound, direction, still
 
@@ -19,6 +20,15 @@ class Circle(AbstractSurface):
     At the centre no direction leads to the nearest point: the normal is (0, 0) there, and nothing is infinite.
     """
 
+    form: ClassVar[Form] = Form(
+        "circle",
+        "a round surface",
+        (
+            Slot("centre", "point", "(x, y) [m]"),
+            Slot("radius", "number", "[m] > 0"),
+            Slot("inside", "flag", "is the free side inside?", False),
+        ),
+    )
     centre: tuple[Any, Any]
     radius: Any
     inside: bool = eqx.field(static=True, default=False)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...forms import Form, Slot
 from .outline import Box, floats
 from .surface import AbstractSurface, Bound, still
+
+
+def _told(plane: Any) -> dict[str, Any]:
+    """A level floor by its height, any other by a point and its normal."""
+    (x, y), normal = floats(plane.point).tolist(), floats(plane.unit).tolist()
+    return {"height": y} if x == 0.0 and normal == [0.0, 1.0] else {"point": [x, y], "normal": normal}
 
 
 class Plane(AbstractSurface):
@@ -25,6 +32,17 @@ class Plane(AbstractSurface):
           | ___/______ direction
     """
 
+    form: ClassVar[Form] = Form(
+        "plane",
+        "a floor, slope, wall or ceiling",
+        (
+            Slot("height", "number", "of a level floor [m]", None),
+            Slot("point", "point", "a point on it (x, y) [m], instead of a height", None),
+            Slot("slope", "number", "inclination [rad]", None),
+            Slot("normal", "point", "direction into the free side (x, y), instead of a slope", None),
+        ),
+        _told,
+    )
     point: tuple[Any, Any]
     unit: tuple[Any, Any]  # the normal
 

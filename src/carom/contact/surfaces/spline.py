@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...forms import Form, Slot
 from ...mechanism.recipe import Recipe
 from . import tridiagonal
 from .curve import BENT, AbstractCurve, settled
@@ -19,6 +20,12 @@ from .surface import Bound, bend_of, still
 SAMPLES = 4  # per segment, among which the search for a foot begins
 EVENLY = 256  # samples evenly along the curve, besides as many as all pieces have
 LOOKS = 8  # per segment, at its curvature
+
+
+def _told(spline: Any) -> dict[str, Any] | None:
+    """Points and tangents as they were given; None where their numbers are not known."""
+    made_of = spline.recipe.made_of
+    return None if made_of is None else {"closed": spline.closed} | made_of
 
 
 class Spline(AbstractCurve):
@@ -34,6 +41,16 @@ class Spline(AbstractCurve):
     crosses itself has no free side; that is not checked.
     """
 
+    form: ClassVar[Form] = Form(
+        "spline",
+        "a smooth curve through points; its free side lies to the left",
+        (
+            Slot("points", "table", "(x, y) in order [m]"),
+            Slot("closed", "flag", "is the last point joined to the first?", False),
+            Slot("tangents", "table", "directions (x, y) at both ends of an open curve", None),
+        ),
+        _told,
+    )
     pieces: Any  # (segments, 8): coefficients of x, then of y, in the segment's parameter 0 .. 1
     samples: Any  # (many, 3): x, y and parameter
     closed: bool = eqx.field(static=True)

@@ -78,7 +78,6 @@ def _bend(experiment: Experiment, p: dict[str, str]) -> float:
 
 def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
     from ...mechanism import Beam
-    from ...scenario.build import body_of
 
     whole = experiment.result.world.mechanism.topology
     name_in("link", p["link"], whole.names)
@@ -87,7 +86,7 @@ def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
         for name, m in experiment.scenario.mechanisms.items()
         for link, made in m.links.items()
     }
-    made = body_of(bodies[p["link"]])
+    made = bodies[p["link"]].made()
     if not isinstance(made, Beam):
         raise CaromError(f"link '{p['link']}' is rigid; only elastic links have wave numbers")
     numbers = made.data.shapes.wave_number

@@ -1,0 +1,216 @@
+"""Tables of contacts: who meets whom, by which laws; and of the materials that laws name."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from .. import contact
+from ..contact.friction import Frictionless
+from ..contact.material import hertz_stiffness
+from ..contact.pairs import DiskOnDisk, SiteOnSegment, SiteOnSurface
+from ..errors import CaromError, name_in
+from ..mechanism import Mechanism
+from .fields import Number, Part, Word, says
+from .form_tables import plain, plain_fields, told_by
+from .law_tables import FrictionLaw, FromMaterials, NormalLaw, entry_of, law_named
+from .surface_tables import told_surface
+
+
+class Notes:
+    """Materials and surfaces that several objects share, under one name each."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, dict[str, Any]] = {"materials": {}, "surfaces": {}}
+
+    def name(self, kind: str, word: str, table: dict[str, Any]) -> str:
+        known = self.kept[kind]
+        for name, other in known.items():
+            if other == table:
+                return name
+        known[f"{word}{len(known) + 1}"] = table
+        return f"{word}{len(known)}"
+
+    def tables(self) -> dict[str, Any]:
+        return {kind: tables for kind, tables in self.kept.items() if tables}
+
+
+class Material(Part):
+    """Elastic and plastic data of a solid."""
+
+    youngs_modulus: Number = says("E [Pa] > 0")
+    poisson_ratio: Number = says("in (-1, 0.5]")
+    yield_strength: Number | None = says("[Pa] > 0; needed by elasto-plastic laws", None)
+
+
+class OtherSite(Part):
+    """The other body is round about a site."""
+
+    kind: Literal["site"] = says("a round tip about a site of another link")
+    site: Word = says("name of the site")
+    radius: Number = says("of the round tip there [m] >= 0", 0.0)
+
+    def made(self, whole: Mechanism) -> dict[str, Any]:
+        return {"against": whole.site(self.site), "other_radius": self.radius}
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if type(pair) is not DiskOnDisk or pair.inside:
+            return None
+        other = {"kind": "site", "site": pair.second.name, "radius": plain(pair.second_radius)}
+        return {"site": pair.first.name, "radius": plain(pair.first_radius), "against": other}
+
+
+class Bar(Part):
+    """The other body is a bar between two sites of one link."""
+
+    kind: Literal["segment"] = says("a bar with round ends")
+    start: Word = says("name of a site")
+    end: Word = says("name of another site of the same link")
+    radius: Number = says("half the bar's thickness [m] >= 0", 0.0)
+
+    def made(self, whole: Mechanism) -> dict[str, Any]:
+        return {"against": contact.Segment(whole.site(self.start), whole.site(self.end), self.radius)}
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if type(pair) is not SiteOnSegment:
+            return None
+        bar = pair.segment
+        other = {"kind": "segment", "start": bar.start.name, "end": bar.end.name, "radius": plain(bar.radius)}
+        return {"site": pair.site.name, "radius": plain(pair.radius), "against": other}
+
+
+class Ring(Part):
+    """The other body is a round hole about a site."""
+
+    kind: Literal["ring"] = says("the inner face of a round hole")
+    site: Word = says("name of the site at its centre")
+    radius: Number = says("of the hole [m] > 0")
+
+    def made(self, whole: Mechanism) -> dict[str, Any]:
+        return {"against": contact.Ring(whole.site(self.site), self.radius)}
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if type(pair) is not DiskOnDisk or not pair.inside:
+            return None
+        other = {"kind": "ring", "site": pair.second.name, "radius": plain(pair.second_radius)}
+        return {"site": pair.first.name, "radius": plain(pair.first_radius), "against": other}
+
+
+class Stop(Part):
+    """A stop of a joint: the contact is between a link and its parent."""
+
+    link: Word = says("name of the link")
+    lower: Number | None = says("smallest relative angle [rad]", None)
+    upper: Number | None = says("largest relative angle [rad]", None)
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if type(pair) is not contact.JointLimit:
+            return None
+        return {"limit": {"link": pair.link_name, "lower" if pair.sign > 0 else "upper": plain(pair.angle)}}
+
+
+class OnSurface:
+    """A site on a surface, which files give by its name."""
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if type(pair) is not SiteOnSurface:
+            return None
+        surface = notes.name("surfaces", "surface", told_surface(pair.surface))
+        return {"site": pair.site.name, "radius": plain(pair.radius), "against": surface}
+
+
+Other = Annotated[OtherSite | Bar | Ring, Field(discriminator="kind")]
+PAIRS = (Stop, OnSurface, OtherSite, Ring, Bar)
+
+
+class Contact(Part):
+    """Two things that can touch: with a compliant law of the normal direction, or rigid with an impulsive one."""
+
+    site: Word | None = says("name of the site that touches", None)
+    against: Word | Other | None = says("name of a surface, or a site, segment or ring of another link", None)
+    limit: Stop | None = says("a joint's stop, instead of site and against", None)
+    radius: Number = says("of the round tip at the site [m] >= 0", 0.0)
+    normal: NormalLaw = says("law of the normal direction: compliant (hertz, ...) or impulsive (newton, ...)")
+    friction: FrictionLaw | None = says("friction law; none if left out", None)
+
+    def made(self, name: str, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]) -> Any:
+        friction = None if self.friction is None else made_law(self.friction, materials)
+        normal = made_law(self.normal, materials)
+        return contact.Contact(normal=normal, friction=friction, name=name, **self._pair(whole, surfaces))
+
+    def _pair(self, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
+        """What touches what."""
+        if self.limit is not None:
+            if self.site is not None or self.against is not None:
+                raise CaromError("it has a limit and also site or against; a joint's stop needs the limit alone")
+            stop = contact.JointLimit(whole, self.limit.link, lower=self.limit.lower, upper=self.limit.upper)
+            return {"site": stop, "radius": self.radius}
+        if self.site is None or self.against is None:
+            raise CaromError('it needs site and against, such as site = "link1.tip" and against = "floor", or a limit')
+        out: dict[str, Any] = {"site": whole.site(self.site), "radius": self.radius}
+        if isinstance(self.against, str):
+            name_in("surface", self.against, tuple(surfaces))
+            return out | {"against": surfaces[self.against]}
+        return out | self.against.made(whole)
+
+    @classmethod
+    def told(cls, pair: Any, normal: Any, friction: Any, notes: Notes) -> dict[str, Any]:
+        table = told_by(PAIRS, "a pair", pair, notes) | {"normal": told_law(normal, notes)}
+        rubs = friction is not None and type(friction) is not Frictionless
+        return table | ({"friction": told_law(friction, notes)} if rubs else {})
+
+
+def told_contacts(automaton: Any, notes: Notes) -> dict[str, dict[str, Any]]:
+    """The contacts that an automaton holds, by name; none if it is not one of contacts."""
+    if type(automaton) is contact.CompliantContact:
+        a = automaton
+        return {a.name: Contact.told(a.pair, a.normal, a.friction, notes)}
+    if type(automaton) is contact.RigidContacts:
+        return {c.name: Contact.told(c.pair, c.law, c.friction, notes) for c in automaton.contacts}
+    return {}
+
+
+# -- laws --------------------------------------------------------------------------------------------------------------
+
+
+def made_law(table: Any, materials: dict[str, Any]) -> Any:
+    """A law of the catalogue from its table."""
+    given = {name: getattr(table, name) for name in type(table).model_fields if name != "law"}
+    for name in ("first", "second"):
+        if isinstance(given.get(name), str):
+            given[name] = _material(given[name], materials)
+    if isinstance(given.get("stiffness"), FromMaterials):
+        s = given["stiffness"]
+        pair = (_material(s.first, materials), _material(s.second, materials))
+        given["stiffness"] = hertz_stiffness(*pair, s.radius, s.other_radius)
+    return law_named(table.law)(**given)
+
+
+def _material(name: str, materials: dict[str, Any]) -> Any:
+    name_in("material", name, tuple(materials))
+    return materials[name]
+
+
+def told_law(law: Any, notes: Notes) -> dict[str, Any]:
+    """A law as a table; its materials by name."""
+    entry = entry_of(law.__class__)
+    if entry is None:
+        raise CaromError(
+            f"the law {type(law).__name__} is not in carom's catalogue, and a file cannot hold code; use it from Python"
+        )
+    out: dict[str, Any] = {"law": entry.card.name}
+    for field in dataclasses.fields(law):
+        value = getattr(law, field.name)
+        if isinstance(value, contact.Material):
+            names = [f.name for f in dataclasses.fields(value)]
+            out[field.name] = notes.name("materials", "material", plain_fields(value, names))
+        elif value is not None:
+            out[field.name] = plain(value)
+    return out

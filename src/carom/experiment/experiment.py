@@ -21,7 +21,8 @@ from ..result.impacts import Impact
 from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
-from ..scenario.build import assembled, at, mechanism_of, settings_of, state_of, world_of
+from ..scenario.build import assembled, mechanism_of, settings_of, state_of, world_of
+from ..scenario.places import at
 from ..simulation import simulate
 
 Say = Callable[[str], None]
@@ -125,7 +126,7 @@ def _run(
     scenario: model.Scenario, world: World, start: State, progress: bool | None, until: float | None = None
 ) -> Result:
     end = scenario.run.until if until is None else until
-    with at("the run"):
+    with at("run", words="the run"):
         result = simulate(world, start, until=end, settings=settings_of(scenario), progress=progress, throw=False)
         if len(result.steps.t):
             return result
@@ -240,7 +241,7 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
     clips: list[Clip] = []
     for k, (step, asked) in enumerate(zip(gait.steps, c.steps, strict=True)):
         say(f"step {k + 1} of {len(gait.steps)}")
-        with at(f"crawl.steps.{k}"):
+        with at("crawl", "steps", k):
             world = step.world(kp=asked.kp, kd=asked.kd)
         start = world.state(angles=step.first)
         result = _run(scenario, world, start, progress, until=float(step.duration))

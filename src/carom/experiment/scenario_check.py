@@ -10,10 +10,11 @@ from typing import Any
 from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
-from ..scenario.build import at, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
+from ..scenario.build import contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
-from ..scenario.text import ScenarioError, line_of, read, shortened
+from ..scenario.places import ScenarioError, at, line_of, shortened
+from ..scenario.text import read
 from ..simulation import check_start
 from .measures import MEASURES, nearest
 
@@ -23,7 +24,7 @@ def check(scenario: Scenario) -> str:
     check_names(scenario)
     words = _one(scenario)
     for name in scenario.variants:
-        with at(f"variants.{name}"):
+        with at("variants", name):
             other = scenario.variant(name)
             check_names(other)
             _one(other)
@@ -44,7 +45,8 @@ def placed(where: str, text: str = "") -> Iterator[None]:
     try:
         yield
     except CaromError as refusal:
-        line = line_of(text, tuple(str(refusal).partition(":")[0].split(".")))
+        path = refusal.path if isinstance(refusal, ScenarioError) else ()
+        line = line_of(text, path) if path else None
         raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}") from None
 
 
@@ -52,7 +54,7 @@ def check_names(s: Scenario) -> None:
     """Refuse what would only be missed after the run: unknown measures, figures and variants to compare with."""
     for name, q in s.quantities.items():
         if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
-            with at(f"quantities.{name}"):
+            with at("quantities", name):
                 raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
     for name in s.compare:
         if name not in s.variants:
@@ -60,7 +62,7 @@ def check_names(s: Scenario) -> None:
     if s.output.figures:
         from ..figures import FIGURES
 
-        with at("output.figures"):
+        with at("output", "figures"):
             for name in s.output.figures:
                 name_in("figure", name, tuple(f.name for f in FIGURES))
 
@@ -77,7 +79,7 @@ def _one(s: Scenario) -> str:
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)
-    with at("the run"):
+    with at("run", words="the run"):
         settings_of(s)
     start = state_of(s, world.mechanism)
     with at("start"):

@@ -3,5 +3,5 @@
 from .library import load as load
 from .library import names as names
 from .model import Scenario as Scenario
+from .places import ScenarioError as ScenarioError
 from .schema_data import json_schema as json_schema
-from .text import ScenarioError as ScenarioError

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
 
 from .. import mechanism
 from ..contact import Material
-from ..errors import CaromError
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import Mechanism, State
 from . import world_tables
 from .control_tables import Around
 from .model import Scenario
+from .places import ScenarioError, at
 from .surface_tables import made_surface
-from .text import ScenarioError
-
-
-@contextlib.contextmanager
-def at(place: str) -> Iterator[None]:
-    """Refusals inside are said with this place."""
-    try:
-        yield
-    except ScenarioError:
-        raise
-    except CaromError as refusal:
-        raise ScenarioError(f"{place}: {refusal}") from None
-    except (ArithmeticError, np.linalg.LinAlgError) as trouble:  # such as a beam of 1e-150 m
-        raise ScenarioError(f"{place}: numbers too large or too small to compute with ({trouble})") from None
 
 
 def world_of(scenario: Scenario) -> World:
@@ -47,7 +29,7 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
     contacts = contacts_of(scenario, whole)
     controllers = controls_of(scenario, whole, contacts, q)
     springs = _springs(scenario, whole)
-    with at("the world"):
+    with at(words="the world"):
         return World(
             whole,
             contacts=contacts,
@@ -80,7 +62,7 @@ def state_of(scenario: Scenario, whole: Mechanism) -> State:
     moving = {key: given.pop(key) for key in ("rates", "base_velocity", "bending_rates") if key in given}
     with at("start"):
         whole.state(**given, **how)
-    with at("rates and velocities of the start"):
+    with at("start", words="rates and velocities of the start"):
         return whole.state(**given, **moving, **how)
 
 
@@ -95,7 +77,7 @@ def simulate(scenario: Scenario, **options: Any) -> Any:
 
     world = world_of(scenario)
     start = state_of(scenario, world.mechanism)
-    with at("the run"):
+    with at("run", words="the run"):
         given: dict[str, Any] = {"until": scenario.run.until, "settings": settings_of(scenario)}
         return go(world, start, **(given | options))
 
@@ -109,7 +91,7 @@ def mechanism_of(scenario: Scenario) -> Mechanism:
         raise ScenarioError(
             f"mechanisms of '{scenario.name}' is empty; give at least one, such as [mechanisms.arm.links.upper]"
         )
-    made = {name: _mechanism(f"mechanisms.{name}", m) for name, m in scenario.mechanisms.items()}
+    made = {name: _mechanism(("mechanisms", name), m) for name, m in scenario.mechanisms.items()}
     if len(made) == 1:
         return next(iter(made.values()))
     for name in made:
@@ -118,18 +100,18 @@ def mechanism_of(scenario: Scenario) -> Mechanism:
     return mechanism.side_by_side(**made)
 
 
-def _mechanism(place: str, m: world_tables.Mechanism) -> Mechanism:
+def _mechanism(place: tuple[str, ...], m: world_tables.Mechanism) -> Mechanism:
     links = []
     for name, link in m.links.items():
-        with at(f"{place}.links.{name}"):
+        with at(*place, "links", name):
             joint = mechanism.Joint(**link.joint.model_dump())
             where = None if link.at is None else tuple(link.at)
             sites = {site: tuple(point) for site, point in link.sites.items()}
             links.append(mechanism.Link(link.body.made(), name, link.parent, where, joint, sites))
-    with at(place):
+    with at(*place):
         made = Mechanism(links, base=mechanism.Free() if m.base == "free" else mechanism.Fixed(*m.base))
     for name, weld in m.welds.items():
-        with at(f"{place}.welds.{name}"):
+        with at(*place, "welds", name):
             where = None if weld.at is None else tuple(weld.at)
             made = made.weld(weld.link, weld.body.made(), where, weld.angle)
     return made
@@ -142,14 +124,14 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     """Contacts in the order of the file."""
     surfaces, materials = {}, {}
     for name, surface in scenario.surfaces.items():
-        with at(f"surfaces.{name}"):
+        with at("surfaces", name):
             surfaces[name] = made_surface(surface)
     for name, m in scenario.materials.items():
-        with at(f"materials.{name}"):
+        with at("materials", name):
             materials[name] = Material(**m.model_dump())
     made = []
     for name, c in scenario.contacts.items():
-        with at(f"contacts.{name}"):
+        with at("contacts", name):
             made.append(c.made(name, whole, surfaces, materials))
     return made
 
@@ -159,7 +141,7 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: An
     around = Around(whole, {c.name: c for c in contacts}, lambda: _start_pose(scenario, whole) if q is None else q)
     out = []
     for name, c in scenario.control.items():
-        with at(f"control.{name}"):
+        with at("control", name):
             out.append(c.made(name, around))
     return out
 
@@ -172,6 +154,6 @@ def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
 def _springs(scenario: Scenario, whole: Mechanism) -> list[Any]:
     out = []
     for name, spring in scenario.springs.items():
-        with at(f"springs.{name}"):
+        with at("springs", name):
             out.append(spring.made(name, whole))
     return out

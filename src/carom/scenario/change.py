@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import name_in
-from .build import at
 from .model import Scenario
+from .places import ScenarioError, at, dotted, shortened
 from .schema_data import model_at
-from .text import ScenarioError, checked, dotted, plain, shortened
+from .text import checked, plain
 
 
 def changed(scenario: Scenario, changes: dict[str, Any]) -> Scenario:
@@ -41,7 +41,7 @@ WORDS = ("name", "title", "about", "source", "output", "quantities")  # changing
 
 def variant(scenario: Scenario, name: str) -> Scenario:
     """A copy with the variant's tables laid over it."""
-    with at(f"scenario '{scenario.name}'"):
+    with at(words=f"scenario '{scenario.name}'"):
         name_in("variant", name, tuple(scenario.variants))
     data = _over(plain(scenario), scenario.variants[name])
     data["variants"], data["compare"] = {}, []
@@ -99,7 +99,7 @@ def _refuse_stranger(whole: dict[str, Any], path: list[str], i: int) -> None:
         here: Any = whole
         for step in path[:i]:
             here = here[int(step)] if isinstance(here, list) else here[step]
-        with at(f"--set {dotted(tuple(path))}"):
+        with at(*path, words=f"--set {dotted(tuple(path))}"):
             name_in(f"entry of {dotted(tuple(path[:i]))}", path[i], tuple(here))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from .model import Scenario
-from .text import LONGEST, ScenarioError, read, shortened
+from .places import ScenarioError, shortened
+from .text import LONGEST, read
 
 FOLDER = "shipped"
 

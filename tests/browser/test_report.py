@@ -240,7 +240,11 @@ def test_a_blow_between_two_clips_is_an_impact(browser, tmp_path):
     numbers = {"max_indentation": 0.0, "residual_indentation": 0.0, "max_normal_force": float("inf")}
     speeds = {"normal_velocity_before": -1.0, "normal_velocity_after": -0.25}
     sides = {"tangential_velocity_before": 0.0, "tangential_velocity_after": 0.0, "tangential_impulse": 0.0}
-    energies = {"kinetic_energy_by_link_before": (1.0,), "kinetic_energy_by_link_after": (0.0625,)}
+    energies = {
+        "kinetic_energy_by_link_before": (1.0,),
+        "kinetic_energy_by_link_after": (0.0625,),
+        "energy_lost": 0.9375,
+    }
     impact = Impact(
         contact="hand takes ball", t_start=0.0, t_end=0.0, normal_impulse=1.5, **numbers, **speeds, **sides, **energies
     )

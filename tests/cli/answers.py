@@ -1,6 +1,6 @@
 """What answers of the command line look like."""
 
-NUMBERS = {"scenario.toml", "summary.json", "impacts.csv", "energy.csv", "trajectory.nc"}
+NUMBERS = {"scenario.toml", "summary.json", "impacts.csv", "stances.csv", "energy.csv", "trajectory.nc"}
 
 
 def refused(answer, code=2):

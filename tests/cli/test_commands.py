@@ -237,7 +237,7 @@ def test_a_mistake_of_an_object_is_said_with_file_and_line(run, tmp_path):
 @pytest.mark.parametrize("package", ["matplotlib", "xarray", "h5netcdf"])
 def test_what_is_not_installed_is_said_before_the_run(run, monkeypatch, tmp_path, package):
     monkeypatch.setattr(output, "find_spec", lambda name: None if name == package else name)
-    monkeypatch.setattr(experiment, "study", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(experiment, "perform", lambda *_: pytest.fail("it ran"))
     said = refused(run("run", "ball-drop", "--out", tmp_path / "out"))
     assert f"results need {package}, which is not installed; run: pip install 'carom[cli]'" in said
 

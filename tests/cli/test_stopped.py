@@ -173,12 +173,12 @@ main()
 
 
 def test_ctrl_c_while_reproducing_keeps_what_was_compared(run, monkeypatch, tmp_path):
-    own = experiment.study
+    own = experiment.perform
 
     def second_is_stopped(scenario, *args):
         return stopped() if scenario.name == "corner" else own(scenario, *args)
 
-    monkeypatch.setattr(experiment, "study", second_is_stopped)
+    monkeypatch.setattr(experiment, "perform", second_is_stopped)
     code, out, err = run("reproduce", "ball-drop", "corner", "ball-on-slope", "--json", tmp_path / "r.json")
     assert code == 130 and "interrupted; what was compared stands above" in err
     assert {row["scenario"] for row in json.loads((tmp_path / "r.json").read_text())} == {"ball-drop"}

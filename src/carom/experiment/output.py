@@ -78,8 +78,7 @@ def _numbers(experiment: Experiment, half: Path, found: dict[str, Any], say: Say
     write_text(half / "scenario.toml", experiment.scenario.toml())
     write_text(half / "summary.json", json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(half / "impacts.csv", impacts_csv(experiment))
-    if experiment.stances:
-        write_text(half / "stances.csv", stances_csv(experiment))
+    write_text(half / "stances.csv", stances_csv(experiment))
     if experiment.scenario.run.ledger:
         write_text(half / "energy.csv", energy_csv(experiment))
     say("trajectory")

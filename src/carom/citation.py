@@ -12,11 +12,6 @@ MOTION = (
     "recursion; the explicit form is that of the n-R planar manipulator"
 )
 BEAMS = "beams: Timoshenko 1921, Philosophical Magazine 41, 744-746; assumed modes by the characteristic equations"
-SOLVERS = {
-    "tsit5": "integration: Tsitouras 2011, Computers and Mathematics with Applications 62, 770-775",
-    "dopri8": "integration: Prince and Dormand 1981, Journal of Computational and Applied Mathematics 7, 67-75",
-    "rodas5p": "integration: Steinebach 2023, BIT Numerical Mathematics 63, 27",
-}
 SOFTWARE = (
     "software: Bradbury et al. 2018, JAX; Kidger 2021, On Neural Differential Equations (diffrax: coefficients of the "
     "solvers; equinox: parameter trees)"
@@ -28,6 +23,7 @@ def cite(world: Any, solver: str = "tsit5") -> str:
 
     print(carom.cite(result))
     """
+    from .hybrid.solvers import METHODS
     from .hybrid.world import World
 
     settings = getattr(getattr(world, "run", None), "solver", None)
@@ -38,10 +34,11 @@ def cite(world: Any, solver: str = "tsit5") -> str:
         solver, world = world.integration.solver.name, world.world
     if world is not None and not isinstance(world, World):
         raise CaromError(f"cite got a {type(world).__name__}; it must be a World, a Result or a Scenario")
-    if solver not in SOLVERS:
-        raise CaromError(f"solver of cite is {solver!r}; it must be one of {', '.join(SOLVERS)}")
+    methods = {method.solver.name: f"integration: {method.source}" for method in METHODS}
+    if solver not in methods:
+        raise CaromError(f"solver of cite is {solver!r}; it must be one of {', '.join(methods)}")
     lines = [CAROM, *([f"study: {source}"] if source else []), MOTION, *(_parts(world) if world is not None else ())]
-    return "\n".join(dict.fromkeys([*lines, SOLVERS[solver], SOFTWARE]))
+    return "\n".join(dict.fromkeys([*lines, methods[solver], SOFTWARE]))
 
 
 def _parts(world: Any) -> list[str]:

@@ -51,10 +51,10 @@ class Tableau(NamedTuple):
 
 @functools.cache
 def tableau(name: str) -> Tableau:
-    """diffrax's coefficients of 'tsit5' or 'dopri8'."""
+    """diffrax's coefficients of 'tsit5', which is `diffrax.Tsit5` there, and of its like."""
     import diffrax
 
-    t: Any = {"tsit5": diffrax.Tsit5, "dopri8": diffrax.Dopri8}[name].tableau
+    t: Any = getattr(diffrax, name.capitalize()).tableau
     rows = tuple(tuple(float(x) for x in row) for row in t.a_lower)
     return Tableau(rows, tuple(float(x) for x in t.b_error), tuple(float(x) for x in t.c))
 
@@ -109,11 +109,28 @@ def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Any) -> Any:
     )
 
 
-SOLVERS: dict[str, Solver] = {
-    "tsit5": RungeKutta("tsit5", 5),
-    "dopri8": RungeKutta("dopri8", 8),
-    "rodas5p": RODAS5P,
-}
+class Method(NamedTuple):
+    """A solver, what it is good for, and where it was published."""
+
+    solver: Solver
+    choose: str
+    source: str
+
+
+METHODS = (
+    Method(
+        RungeKutta("tsit5", 5),
+        "the default",
+        "Tsitouras 2011, Computers and Mathematics with Applications 62, 770-775",
+    ),
+    Method(
+        RungeKutta("dopri8", 8),
+        "tight tolerances",
+        "Prince and Dormand 1981, Journal of Computational and Applied Mathematics 7, 67-75",
+    ),
+    Method(RODAS5P, "stiff worlds", "Steinebach 2023, BIT Numerical Mathematics 63, 27"),
+)
+SOLVERS: dict[str, Solver] = {method.solver.name: method.solver for method in METHODS}
 
 
 def solver_of(name: str) -> Solver:

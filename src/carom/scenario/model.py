@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from ..hybrid.settings import DEFAULT
+from ..hybrid.solvers import METHODS
 from .contact_tables import Contact, Material
 from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
@@ -15,11 +16,16 @@ from .surface_tables import Surface
 from .world_tables import Mechanism, Spring
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from ..hybrid.settings import Settings
     from ..hybrid.world import World
     from ..mechanism import State
 
-SOLVERS = Literal["tsit5", "dopri8", "rodas5p"]
+    SolverName: TypeAlias = str
+else:
+    SolverName = Literal[tuple(method.solver.name for method in METHODS)]
+
 FORMAT = 2
 
 
@@ -40,7 +46,7 @@ class Run(Part):
     """How long, and how finely."""
 
     until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
-    solver: SOLVERS = says("tsit5, dopri8 (tight tolerances) or rodas5p (stiff worlds)", DEFAULT.solver)
+    solver: SolverName = says(", ".join(f"{m.solver.name} ({m.choose})" for m in METHODS), DEFAULT.solver)
     rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", DEFAULT.rtol)
     atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", DEFAULT.atol)
     max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", DEFAULT.max_steps)

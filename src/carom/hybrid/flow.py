@@ -49,13 +49,12 @@ def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -
     return Motion(free, solve, tuple(rates), tuple(powers))
 
 
-def untouched(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Any:
-    """Accelerations as they would be if nothing touched."""
+def driven(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Any:
+    """Accelerations under weight and motors alone: without contacts, springs and dampers."""
     scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
-        if not automaton.report.contacts:
+        if automaton.report.drive is not None:
             automaton.force(scene, own, load)
-    _passive(world, scene, y, load)
     return _accelerations(world, y, load, (world.gravity[0], world.gravity[1]))[0]
 
 

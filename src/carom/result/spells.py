@@ -1,8 +1,8 @@
 """Spells: stretches of time in which a contact is closed; and which of them are strikes, which are stances.
 
-A strike goes in and out by its own force: everything else that acts changes the normal velocity meanwhile by less than
-a tenth of what the blow does, so that its restitution means something. In a stance the contact carries: weight, motors
-and springs press on it for so long that they matter. A rigid contact strikes at an instant; its spells are stances.
+A strike goes in and out by its own force: weight and motors would change the normal velocity meanwhile by less than a
+tenth of what the blow does, so that its restitution means something. In a stance the contact carries: they press on it
+for so long that they matter. A rigid contact strikes at an instant; its spells are stances.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..hybrid.flow import untouched
+from ..hybrid.flow import driven
 from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World
 from .dense import chunked
@@ -22,7 +22,7 @@ from .dense import chunked
 if TYPE_CHECKING:
     from .result import Result
 
-CARRIES = 0.1  # share of the change of the normal velocity that is due to other forces: more of it makes a stance
+CARRIES = 0.1  # of the change of the normal velocity: if weight and motors would do more, it is a stance
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _touch_states(result: Result) -> tuple[Any, ...]:
 
 
 def _pressed(i: int, j: int, world: World, t: Any, y: Any, phases: Any, memory: Any) -> tuple[Any, Any]:
-    """Rate of a contact's indentation, and its acceleration if nothing touched: how others press it."""
+    """Rate of a contact's indentation, and its acceleration under weight and motors alone: how they press it."""
     pair, m = world.automata[i].report.contacts[j].pair, world.mechanism
 
     def one(t: Any, y: Continuous, phases: Any, memory: Any) -> tuple[Any, Any]:
@@ -115,7 +115,7 @@ def _pressed(i: int, j: int, world: World, t: Any, y: Any, phases: Any, memory: 
 
         y = y._replace(work=())
         q, v = (x if isinstance(x, tuple) else split(m, x) for x in (y.q, y.v))
-        a = untouched(world, t, y, phases, memory)
+        a = driven(world, t, y, phases, memory)
         a = tuple(jnp.asarray(x, dtype=float) for x in a) if isinstance(v, tuple) else a
         return jax.jvp(rate, (t, q, v), (jnp.ones_like(t), v, a))
 

@@ -11,7 +11,7 @@ import pytest
 
 import carom
 from carom.control import AtHeight
-from carom.hybrid import outcome, rosenbrock
+from carom.hybrid import outcome, stage_system
 from carom.hybrid.carry import Carry
 from carom.hybrid.flow import derivative
 from carom.hybrid.loop import advance
@@ -253,7 +253,7 @@ class TestStiff:
         rhs, y = flow(guided(False))
         t, h = jnp.asarray(0.1), jnp.asarray(0.02)
         scalars = SOLVERS["rodas5p"].step(rhs, t, y, rhs(t, y), h)
-        monkeypatch.setattr(rosenbrock, "UNROLL", 0)
+        monkeypatch.setattr(stage_system, "UNROLL", 0)
         arrays = SOLVERS["rodas5p"].step(rhs, t, y, rhs(t, y), h)
         np.testing.assert_allclose(numbers(scalars), numbers(arrays), rtol=1e-11, atol=1e-13)
 
@@ -280,5 +280,5 @@ class TestStiff:
             matrix, right = rng.normal(size=(n, n)), rng.normal(size=n)
             if n > 1:
                 matrix[0, 0] = 0.0
-            got = rosenbrock.Elimination([[jnp.asarray(x) for x in row] for row in matrix]).solve(list(right))
+            got = stage_system.Elimination([[jnp.asarray(x) for x in row] for row in matrix]).solve(list(right))
             np.testing.assert_allclose(got, np.linalg.solve(matrix, right), rtol=1e-11)

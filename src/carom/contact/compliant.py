@@ -9,20 +9,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .. import errors
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
-from ..hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of, level, rising, turning, unless
-from ..hybrid.reaction import Row, dot
+from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning, unless
+from ..hybrid.reaction import Row
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
 from ..hybrid.spelled import spelled
 from ..mechanism import Mechanism
 from .card import references
+from .compliant_check import refuse_laws
 from .friction import AbstractDry, AbstractFriction, Frictionless
-from .friction.dry import LEFT, MODES, RIGHT, STICKING, mode_of, sense
+from .friction.dry import MODES, STICKING, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
 from .rows import rows_of
+from .stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
 
@@ -49,20 +50,7 @@ class CompliantContact(AbstractAutomaton):
         self.name = name or self.pair.name
         self.friction = Frictionless() if friction is None else friction
         self.normal = normal
-        for field, value, kind, such in (
-            ("normal", normal, AbstractNormalLaw, "carom.Hertz(...)"),
-            ("friction", self.friction, AbstractFriction, "carom.Coulomb(mu=0.3)"),
-        ):
-            if not isinstance(value, kind):
-                raise errors.CaromError(
-                    f"{field} of contact '{self.name}' is a {type(value).__name__}; it must be a {field} law "
-                    f"such as {such}"
-                )
-        if self.pair.length_unit == "rad" and not isinstance(self.friction, Frictionless):
-            raise errors.CaromError(
-                f"friction of contact '{self.name}' is {type(self.friction).__name__}, but a joint's stop does not "
-                "slide; leave it out; for friction in the joint use its damping"
-            )
+        refuse_laws(self.name, self.pair, normal, self.friction)
 
     # -- names -------------------------------------------------------------------------------------------------------
 
@@ -81,9 +69,7 @@ class CompliantContact(AbstractAutomaton):
 
     @property
     def exits(self) -> tuple[str, ...]:
-        own = (
-            ("slip right", "slip left", "stop") if self._dry else ("corner right", "corner left") if self._bent else ()
-        )
+        own = SLIP_EXITS if self._dry else ("corner right", "corner left") if self._bent else ()
         return ("touch", *self.normal.exits, "release", *own)
 
     @property
@@ -93,7 +79,7 @@ class CompliantContact(AbstractAutomaton):
     @property
     def _remembered(self) -> tuple[str, ...]:
         """What friction remembers: what counted as none when its mode was last decided, or the piece of its formula."""
-        return ("least sliding", "least friction") if self._dry else ("piece",) if self._bent else ()
+        return LEAST if self._dry else ("piece",) if self._bent else ()
 
     def _lawful(self, memory: tuple[Any, ...]) -> tuple[Any, ...]:
         """The part of the memory that is the normal law's."""
@@ -176,14 +162,11 @@ class CompliantContact(AbstractAutomaton):
         return k, push, drag, rates
 
     def _drag(self, own: Own, push: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
-        dry = self._dry
         if self._bent:
             return self.friction.piecewise(own.memory[-1], push, sliding), ()
-        if dry is None:
+        if self._dry is None:
             return self.friction.flow(own.states, push, sliding)
-        # The sense is that of the mode, not of the velocity: it stays while an event is being located.
-        way = sense(self._mode(own.phase))
-        return -way * dry.coefficient(jnp.abs(sliding)) * push - dry.drag * sliding * jnp.abs(way), ()
+        return sliding_force(self._dry, self._mode(own.phase), push, sliding), ()
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         k, push, drag, rates = self.forces(scene, own)
@@ -274,23 +257,15 @@ class CompliantContact(AbstractAutomaton):
         return (Watch(value, sweep, swing, beat, self.pair.bend, sure=sure), *(None,) * (len(self.exits) - 1))
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
-        """Slip to either side, when the limit is used up; stop."""
-        dry = self._dry
+        """Corners of a formula; of dry friction slip to either side, and stop."""
         if self._bent:
             return tuple(turning(g, 0.0) for g in self.friction.piece_guards(own.memory[-1], k.sliding))
-        if dry is None:
+        if self._dry is None:
             return ()
-        mode = self._mode(own.phase)
-        sticks = mode == STICKING
         zero = jnp.zeros_like(k.indentation)
         held = jax.lax.cond(self._holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
         push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
-        most = dry.limit * push
-        noise = ROUNDING * (jnp.abs(held) + jnp.abs(most) + jnp.abs(push)) + own.memory[-1]
-        slips = [unless(~sticks, level(-way * held - most - 2.0 * noise, noise)) for way in (1.0, -1.0)]
-        # Within a band of speeds (Karnopp) sliding has stopped; without one, when it comes to zero.
-        deep = jnp.where(dry.stops_at > 0.0, jnp.inf, 2.0 * own.memory[-2])
-        return (*slips, unless(sticks, turning(dry.stops(own.memory[-2]) - sense(mode) * k.sliding, deep)))
+        return slip_and_stop(self._dry, self._mode(own.phase), own.memory[-2:], k.sliding, push, held)
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
         k, old = self.touching(scene), self._lawful(own.memory)
@@ -308,52 +283,14 @@ class CompliantContact(AbstractAutomaton):
         if self._dry is None:
             return Landing(jnp.where(release, OPEN, self._phase(law, 0)), memory, states)
         again = ~any_of(fired)
-        mode, least = self._rubbed(scene, own, law, memory, touch | again, rubbed)
+        before, trial = (self._mode(own.phase), own.memory[-2:]), self._trial(scene, own, law, memory)
+        mode, least = mode_after(self._dry, before, trial, k.sliding, touch | again, rubbed)
         leaves = release | (again & (own.phase == OPEN))
         return Landing(jnp.where(leaves, OPEN, self._phase(law, mode)), (*memory, *least), states)
 
-    def _rubbed(self, scene: Scene, own: Own, law: Any, memory: Any, touch: Any, rubbed: Any) -> tuple[Any, Any]:
-        """Mode of dry friction after an event, with what counted as none; `touch`: its velocities are new."""
-        right, left, stop = rubbed
-        mode, least = self._mode_after(scene, own, law, memory, (right | left | stop) & ~touch)
-        # The exit that fired decides: what it saw is less than what a decision can tell.
-        mode = jnp.where(touch, mode, jnp.where(right, RIGHT, jnp.where(left, LEFT, mode)))
-        ours = touch | right | left | stop
-        slow, weak = (jnp.where(ours, new, old) for new, old in zip(least, own.memory[-2:], strict=True))
-        return jnp.where(ours, mode, self._mode(own.phase)), (self._within_band(scene, ours, mode, slow), weak)
-
-    def _within_band(self, scene: Scene, ours: Any, mode: Any, slow: Any) -> Any:
-        """Negative where it slides within the band of speeds in which it could not stick."""
-        assert self._dry is not None
-        band = self._dry.stops_at
-        speed = jax.lax.stop_gradient(jnp.abs(self.touching(scene).sliding))
-        return jnp.where(ours & (mode != STICKING) & (speed <= band) & (band > 0.0), -1.0, slow)
-
-    def _mode_after(self, scene: Scene, own: Own, law: Any, memory: Any, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
-        """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
-
-        At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later:
-        a normal force larger by `ahead` asks for ahead w_tn/w_tt less. Also returns what counts as no sliding (rounding
-        of the speed, or what is left of it where it has stopped) and as no friction (rounding of the holding force).
-        """
-        dry = self._dry
-        assert dry is not None
+    def _trial(self, scene: Scene, own: Own, law: Any, memory: tuple[Any, ...]) -> Trial:
+        """What dry friction would have to hold if it stuck now."""
         r = rows_of(self.pair, scene)
-        k = r.touch
         sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)
         (held,), ((w_tt,),), _ = scene.reactions(self, sticking)
-        motion = scene.motion(scene.v)
-        w_tn = dot(r.tangential, motion.solve(r.normal))
-        push = self.normal.force(law, memory, k.indentation, k.rate)
-        terms = sum(jnp.abs(x * a) for x, a in zip(r.tangential, motion.free, strict=True)) + jnp.abs(
-            r.tangential_drift
-        )
-        least = ROUNDING * terms / w_tt + 1e-300
-        ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e3 * least
-        held = held - ahead * w_tn / w_tt
-        driven = jnp.where(jnp.abs(held) <= dry.limit * (push + ahead), STICKING, mode_of(-held))
-        speed = jnp.abs(k.sliding)
-        noise = ROUNDING * sum(jnp.abs(x * v) for x, v in zip(r.tangential, scene.v, strict=True)) + 1e-300
-        still = stopped | (speed <= noise)
-        slow, mode = jnp.where(still, jnp.maximum(speed, noise), noise), jnp.where(still, driven, mode_of(k.sliding))
-        return mode, jax.lax.stop_gradient((slow, least))
+        return Trial(scene, r, self.normal.force(law, memory, r.touch.indentation, r.touch.rate), held, w_tt)

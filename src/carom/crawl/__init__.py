@@ -1,8 +1,8 @@
 """Motions along surfaces: closed by their contacts, driven by planned torques, repeated as a gait."""
 
 from .closed import ClosedMotion as ClosedMotion
+from .crawler import Inchworm as Inchworm
 from .gait import Gait as Gait
 from .gait import GaitState as GaitState
-from .gait import Inchworm as Inchworm
-from .gait import Step as Step
+from .gait_step import Step as Step
 from .plan import SlidingPlan as SlidingPlan

@@ -14,7 +14,6 @@ hold at the front are mirror images.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -23,16 +22,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..contact import ContactEfforts, ContactInverse, Coulomb, Plane, RigidContact
-from ..control.feedforward import FeedForward
-from ..control.trajectory import AbstractTrajectory, Fitted, Motion, ParabolicBlends
+from ..contact import ContactEfforts
+from ..control.trajectory import Motion
 from ..dynamics import momentum, site_position
-from ..hybrid.world import World
-from ..mechanism import Arm, Mechanism, Rod
-from .closed import ClosedMotion
+from .gait_step import Step, seen_from_the_other_end
 from .plan import SlidingPlan
 
-HOLDS = ("front", "rear")
 MET = 1e-9  # [rad] how well the last posture of a cycle must equal the first
 
 
@@ -46,157 +41,6 @@ class GaitState(NamedTuple):
     tip_velocity: Any  # [m/s] of the foot that slides, forwards positive
     held: Any  # [N] force (along the ground, normal to it) on the foot that holds
     joints: Any  # [m] (links + 1, 2): both feet and the joints between them, from the rear to the front
-
-
-class Step(eqx.Module):
-    """One step: a plan on a fixed base, from one posture to another."""
-
-    plan: SlidingPlan
-    first: Any  # link angles [rad] at the start
-    last: Any  # and at the end
-    holds: str = eqx.field(static=True)
-
-    def __init__(self, plan: SlidingPlan, holds: str) -> None:
-        errors.name_in("foot that holds", holds, HOLDS)
-        self.plan, self.holds = plan, holds
-        self.first, self.last = _ends(plan)
-
-    @property
-    def mechanism(self) -> Mechanism:
-        return self.plan.problem.mechanism
-
-    @property
-    def duration(self) -> Any:
-        return self.plan.duration
-
-    @property
-    def advance(self) -> Any:
-        """How far [m] the sliding foot comes forward."""
-        reach = [site_position(self.mechanism, q, self.mechanism.tip)[0] for q in (self.first, self.last)]
-        return (reach[1] - reach[0]) * self.forward
-
-    @property
-    def forward(self) -> float:
-        """Sign of the step's own x axis along the ground."""
-        return 1.0 if self.holds == "rear" else -1.0
-
-    def world(self, kp: Any = None, kd: Any = None, limit: Any = None) -> World:
-        """The step as a world to simulate from `first` at rest.
-
-        With gains, one per joint (0 for the last, which has no motor), the planned torques are corrected towards the
-        planned angles of the joints: some postures are unstable, and rounding alone would grow by e^20 in a second.
-        """
-        problem = self.plan.problem
-        reference = None if kp is None and kd is None else self._joint_angles()
-        control = FeedForward(problem.mechanism, self.plan.table(), reference, kp, kd, relative=True, limit=limit)
-        contacts = list(problem.contacts)
-        return World(problem.mechanism, contacts=contacts, control=control, gravity=problem.gravity)
-
-    def _joint_angles(self) -> Fitted:
-        motion, m = self.plan.motion, self.mechanism
-        return Fitted(lambda i, t: m.to_relative(motion.piece(i, t).q), motion.knots)
-
-
-@eqx.filter_jit
-def _ends(plan: SlidingPlan) -> tuple[Any, Any]:
-    """Postures before and after a plan."""
-    pieces, times = jnp.asarray([-1, plan.motion.pieces]), jnp.stack([plan.knots[0], plan.knots[-1]])
-    q = jax.vmap(plan.motion.piece)(pieces, times).q
-    return q[0], q[1]
-
-
-class Inchworm(eqx.Module):
-    """A chain of equal uniform links on level or inclined ground.
-
-    - `length` [m] and `mass` [kg] of a link, `links` of them (at least 2)
-    - `friction`: coefficient of a foot that slides
-    - `gravity` g [m/s^2]; `slope` [rad] of the ground, positive uphill
-    """
-
-    length: Any
-    mass: Any
-    friction: Any
-    gravity: Any
-    slope: Any
-    links: int = eqx.field(static=True)
-
-    def __init__(
-        self,
-        length: Any,
-        mass: Any,
-        links: int = 4,
-        friction: Any = 0.4,
-        gravity: Any = 9.81,
-        slope: Any = 0.0,
-    ) -> None:
-        if not isinstance(links, int) or links < 2:
-            raise errors.CaromError(
-                f"links of Inchworm is {links!r}; it must be a whole number of at least 2: one that moves the body and "
-                "one that follows"
-            )
-        errors.number("Inchworm", "length", length, above=0.0)
-        errors.number("Inchworm", "mass", mass, above=0.0)
-        errors.number("Inchworm", "friction", friction, least=0.0)
-        errors.number("Inchworm", "gravity", gravity)
-        errors.number("Inchworm", "slope", slope)
-        self.length, self.mass, self.friction, self.gravity, self.slope = length, mass, friction, gravity, slope
-        self.links = links
-
-    def problem(self, holds: str) -> ContactInverse:
-        """The manipulator of a step."""
-        errors.name_in("foot that holds", holds, HOLDS)
-        arm = Arm([Rod(length=self.length, mass=self.mass)] * self.links)
-        tip = RigidContact(arm.tip, Plane(height=0.0), 0.0, Coulomb(self.friction), name="foot")
-        side = 1.0 if holds == "rear" else -1.0
-        slope = jnp.asarray(self.slope, dtype=float)
-        weight = -jnp.asarray(self.gravity, dtype=float) * jnp.stack([side * jnp.sin(slope), jnp.cos(slope)])
-        return ContactInverse(arm, tip, passive=[arm.topology.names[-1]], gravity=weight)
-
-    def step(self, holds: str, first: Any, target: Any, duration: Any, blend: Any = None) -> Step:
-        """From a posture (all link angles) to one whose led angles (all but the last) are given; parabolic blends."""
-        errors.vector("step", "first", first, self.links)
-        led = ParabolicBlends(jnp.asarray(first, dtype=float)[:-1], target, duration, blend)
-        return self.along(holds, led, first[-1])
-
-    def along(self, holds: str, led: AbstractTrajectory, guess: Any) -> Step:
-        """A step whose led angles follow any trajectory."""
-        problem = self.problem(holds)
-        return Step(SlidingPlan(problem, ClosedMotion(problem, led, [guess])), holds)
-
-    def gait(
-        self, start: Any, steps: Sequence[tuple[str, Any]], duration: Any, blend: Any = None, degrees: bool = False
-    ) -> Gait:
-        """A cycle of steps.
-
-        - `start`: led angles of the first posture, from the foot that holds in the first step
-        - `steps`: (foot that holds, led angles at the end) for each; where the foot changes, the posture is counted
-          from the other end
-        - `duration` [s] of every step, or one number for each; `blend` [s]: a tenth of it if left out
-        """
-        scale = np.pi / 180.0 if degrees else 1.0
-        if len(steps) == 0:
-            raise errors.CaromError("steps of gait is empty; give at least one (foot that holds, angles at the end)")
-        errors.vector("gait", "start", start, self.links - 1)
-        times = [duration] * len(steps) if np.ndim(duration) == 0 else list(duration)
-        if len(times) != len(steps):
-            raise errors.CaromError(
-                f"duration of gait holds {len(times)} numbers; it must be one number, or one for each of the "
-                f"{len(steps)} steps"
-            )
-        problem = self.problem(steps[0][0])
-        guess = jnp.concatenate([scale * jnp.asarray(start, dtype=float), jnp.zeros(1)])
-        posture, before, done = problem.close(guess)[0], steps[0][0], []
-        for i, (holds, target) in enumerate(steps):
-            errors.vector(f"step {i + 1}", "angles", target, self.links - 1)
-            first = posture if holds == before else seen_from_the_other_end(posture)
-            done.append(self.step(holds, first, scale * jnp.asarray(target, dtype=float), times[i], blend))
-            posture, before = done[-1].last, holds
-        return Gait(tuple(done))
-
-
-def seen_from_the_other_end(angles: Any) -> Any:
-    """Link angles counted from the other foot: the order is reversed, and so is each sign, being mirrored as well."""
-    return -jnp.flip(jnp.asarray(angles))
 
 
 class Gait(eqx.Module):

@@ -9,7 +9,7 @@ from .. import errors
 from ..dynamics import STANDARD_GRAVITY
 from ..mechanism import Mechanism
 from . import closed_form, symbolic
-from .names import Names, load_sympy
+from .names import Matrix, Names, load_sympy
 from .printed import Equations
 
 COORDINATES = ("absolute", "relative")
@@ -51,10 +51,21 @@ def equations(
     if not isinstance(mechanism, Mechanism):
         raise errors.CaromError(f"equations got a {type(mechanism).__name__}; it must be a carom.Mechanism")
     errors.name_in("kind of coordinates", coordinates, COORDINATES)
-    top, relative = mechanism.topology, coordinates == "relative"
-
-    # Name everything first, so that a misspelt key is refused before any work is done.
     names = Names(sympy, symbols or {}, values)
+    terms = _terms(sympy, names, mechanism, coordinates == "relative", gravity)
+    return Equations(
+        coordinates=coordinates,
+        **{term: sympy.ImmutableMatrix(matrix) for term, matrix in terms.items()},
+        legend=tuple(names.legend),
+        labels=mechanism.topology.labels,
+        values=values,
+    )
+
+
+def _terms(sympy: Any, names: Names, mechanism: Mechanism, relative: bool, gravity: Any) -> dict[str, Matrix]:
+    """All terms on the chosen coordinates, by their names in `Equations`."""
+    top = mechanism.topology
+    # Name everything first, so that a misspelt key is refused before any work is done.
     motion = symbolic.motion(sympy, names, top, relative)
     efforts = symbolic.efforts(sympy, names, top)
     pull = symbolic.pull(names, gravity)
@@ -68,15 +79,11 @@ def equations(
         matrix, weight = to_absolute.T * matrix * to_absolute, to_absolute.T * weight
     else:
         springs, dampers, efforts = (to_relative.T * column for column in (springs, dampers, efforts))
-    return Equations(
-        coordinates=coordinates,
-        mass_matrix=sympy.ImmutableMatrix(matrix),
-        bias=sympy.ImmutableMatrix(bias),
-        gravity=sympy.ImmutableMatrix(weight),
-        springs=sympy.ImmutableMatrix(springs),
-        dampers=sympy.ImmutableMatrix(dampers),
-        efforts=sympy.ImmutableMatrix(efforts),
-        legend=tuple(names.legend),
-        labels=top.labels,
-        values=values,
-    )
+    return {
+        "mass_matrix": matrix,
+        "bias": bias,
+        "gravity": weight,
+        "springs": springs,
+        "dampers": dampers,
+        "efforts": efforts,
+    }

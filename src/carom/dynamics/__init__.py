@@ -6,15 +6,13 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
+from .constrained import assemble as assemble
+from .constrained import constrained_dynamics as constrained_dynamics
 from .constraints import AbstractConstraint as AbstractConstraint
-from .constraints import Constrained as Constrained
 from .constraints import Locked as Locked
 from .constraints import OnCurve as OnCurve
 from .constraints import Pin as Pin
-from .constraints import assemble as assemble
-from .constraints import constrained_dynamics as constrained_dynamics
 from .constraints import constraint_error as constraint_error
-from .constraints import solve_kkt as solve_kkt
 from .energy import Momentum as Momentum
 from .energy import centre_of_mass as centre_of_mass
 from .energy import elastic_energy_by_link as elastic_energy_by_link
@@ -36,6 +34,8 @@ from .kinematics import site_bias as site_bias
 from .kinematics import site_jacobian as site_jacobian
 from .kinematics import site_position as site_position
 from .kinematics import site_velocity as site_velocity
+from .kkt import Constrained as Constrained
+from .kkt import solve_kkt as solve_kkt
 
 
 def mass_matrix(mechanism: Mechanism, q: Any, formalism: Any = "explicit") -> Float[Array, "dof dof"]:

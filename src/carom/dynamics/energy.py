@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
-from . import elastic_trees
+from . import elastic_energy
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
 
@@ -33,7 +33,7 @@ def kinetic_energy_by_link(
 ) -> Float[Array, " links"]:
     """Kinetic energy [J] of every link."""
     if mechanism.topology.elastic:
-        return _stacked(elastic_trees.kinetic_by_link(mechanism, q, v))
+        return _stacked(elastic_energy.kinetic_by_link(mechanism, q, v))
     link, _, _, vx, vy = _centre_motion(mechanism, q, v)
     n = mechanism.numbers
     return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2)
@@ -46,7 +46,7 @@ def potential_energy_by_link(
     n, g = mechanism.numbers, gravity_vector(gravity)
     stretch = mechanism.angles(q, relative=True) - n.rest
     if mechanism.topology.elastic:
-        each = elastic_trees.first_moments(mechanism, q, jnp.zeros_like(q))
+        each = elastic_energy.first_moments(mechanism, q, jnp.zeros_like(q))
         weight = _stacked([-(g[0] * first[0] + g[1] * first[1]) for _, first, _, _ in each])
         return weight + 0.5 * n.stiffness * stretch**2 + elastic_energy_by_link(mechanism, q)
     _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))
@@ -55,7 +55,7 @@ def potential_energy_by_link(
 
 def elastic_energy_by_link(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " links"]:
     """Energy [J] of the bending of every link; zero for rigid ones."""
-    return _stacked(elastic_trees.elastic_by_link(mechanism, q))
+    return _stacked(elastic_energy.elastic_by_link(mechanism, q))
 
 
 def _stacked(values: list[Any]) -> Array:
@@ -79,7 +79,7 @@ def momentum(
 ) -> Momentum:
     """Linear momentum, and angular momentum about the world point `about`."""
     if mechanism.topology.elastic:
-        each = elastic_trees.first_moments(mechanism, q, v)
+        each = elastic_energy.first_moments(mechanism, q, v)
         px, py = (sum(p[axis] for _, _, p, _ in each) for axis in (0, 1))
         spin = sum(a for _, _, _, a in each) - (about[0] * py - about[1] * px)
         return Momentum(_stacked([px, py]), jnp.asarray(spin))
@@ -92,7 +92,7 @@ def momentum(
 def centre_of_mass(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "2"]:
     """Centre of mass [m] of the whole."""
     if mechanism.topology.elastic:
-        each = elastic_trees.first_moments(mechanism, q, jnp.zeros_like(q))
+        each = elastic_energy.first_moments(mechanism, q, jnp.zeros_like(q))
         first = _stacked([sum(f[axis] for _, f, _, _ in each) for axis in (0, 1)])
         return first / sum(m for m, _, _, _ in each)
     _, x, y, _, _ = _centre_motion(mechanism, q, jnp.zeros_like(q))

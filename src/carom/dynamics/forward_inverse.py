@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
-from . import elastic_trees
+from . import elastic_energy
 from .explicit import Explicit
 from .formalism import AbstractFormalism
 from .gibbs_appell import GibbsAppell
@@ -78,7 +78,7 @@ def generalized_force(
         push = jnp.ravel(jnp.asarray(base_force, dtype=float))
         errors.vector("mechanism", "base_force", push, top.base_dof)
     total = mechanism.efforts_to_absolute(jnp.concatenate([push, turn, jnp.zeros(sum(top.modes))]))
-    for index, force in elastic_trees.bending(mechanism, q, v)[0]:
+    for index, force in elastic_energy.bending(mechanism, q, v)[0]:
         total = total.at[index].add(force)
     for site, force in (forces or {}).items():
         errors.vector(f"forces['{site}']", "force", force, 2)

@@ -14,8 +14,7 @@ r_c the centre of mass, both from the joint, in world axes; perp turns by 90 deg
     theta'' = (Q - d - u.a) / D,  Lambda_k = A - u u^T / D,  beta_k = b + u (Q - d) / D
 
 inward, then accelerations outward. An elastic link eliminates its modal coordinates with its angle: D is then a small
-matrix (elastic_trees.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper
-does.
+matrix (elastic_recursion.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper does.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism, walk
-from . import elastic_trees
+from . import elastic_recursion
 from .formalism import AbstractFormalism
 
 # A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.
@@ -58,7 +57,7 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
     if top.elastic:
-        return _stacked(elastic_trees.accelerations(mechanism, q, v, force, gravity))
+        return _stacked(elastic_recursion.accelerations(mechanism, q, v, force, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def eliminate(own: Any, carried: Any) -> Any:
@@ -124,7 +123,7 @@ def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> Array
     """dS/dv' in O(n): accelerations outward, joint forces inward."""
     top = mechanism.topology
     if top.elastic:
-        return _stacked(elastic_trees.inverse(mechanism, q, v, a, gravity))
+        return _stacked(elastic_recursion.inverse(mechanism, q, v, a, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def accelerate(own: Any, parent: Any) -> Any:

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
-from . import elastic_trees
+from . import elastic_links
 
 
 class LinkMotion(NamedTuple):
@@ -52,8 +52,8 @@ def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
 
 def _bent_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     """The same with elastic links, whose joints move with the bending."""
-    w = elastic_trees.whole(mechanism, q, v)
-    found = elastic_trees.origins(mechanism, w, q, v)
+    w = elastic_links.whole(mechanism, q, v)
+    found = elastic_links.origins(mechanism, w, q, v)
     rows = [(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in zip(found, w.states, strict=True)]
     columns = zip(*rows, strict=True)
     return LinkMotion(*(jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in columns))
@@ -77,8 +77,8 @@ def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: Any) -> tuple[Array
     px, py = mechanism.numbers.site[at.index]
     ux, uy = 0.0, 0.0  # velocity relative to the link
     if mechanism.topology.elastic:
-        state = elastic_trees.state_of(mechanism, at.link, q, v)
-        b = elastic_trees.bent((px, py), mechanism.numbers.site_reach[at.index], state)
+        state = elastic_links.state_of(mechanism, at.link, q, v)
+        b = elastic_links.bent((px, py), mechanism.numbers.site_reach[at.index], state)
         (px, py), (ux, uy) = b.place, b.rate
     rx, ry = cos * px - sin * py, sin * px + cos * py
     sx, sy = cos * ux - sin * uy, sin * ux + cos * uy
@@ -116,6 +116,6 @@ def _along_path(mechanism: Mechanism, q: Any, v: Any, site: Any) -> list[tuple[A
     steps.append((at.link, n.site[at.index], n.site_reach[at.index]))
     found = []
     for link, point, reach in steps:
-        state = elastic_trees.state_of(mechanism, link, q, v)
-        found.append((state, elastic_trees.bent(point, reach, state), elastic_trees.indices(mechanism, link)))
+        state = elastic_links.state_of(mechanism, link, q, v)
+        found.append((state, elastic_links.bent(point, reach, state), elastic_links.indices(mechanism, link)))
     return found

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..dynamics import elastic_trees, explicit, linear
+from ..dynamics import elastic_energy, explicit, linear
 from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
 from .automaton import AbstractAutomaton
 from .reaction import Row, react, restore
@@ -170,7 +170,7 @@ def _passive(world: World, scene: Scene, y: Continuous, load: Load) -> list[Any]
     """Springs and dampers of joints and elastic links; powers of the dampers."""
     powers = [_joints(scene, load)]
     if world.mechanism.topology.elastic:
-        forces, power = elastic_trees.bending(world.mechanism, y.q, y.v)
+        forces, power = elastic_energy.bending(world.mechanism, y.q, y.v)
         for index, force in forces:
             load.add(index, force)
         powers.append(power)
@@ -205,7 +205,7 @@ def _weight_power(world: World, scene: Scene) -> Any:
     """Power of the full weight on all links."""
     n, total = world.mechanism.numbers, 0.0
     if scene.top.elastic:
-        each = elastic_trees.first_moments(world.mechanism, scene.q, scene.v)
+        each = elastic_energy.first_moments(world.mechanism, scene.q, scene.v)
         return sum(world.gravity[0] * p[0] + world.gravity[1] * p[1] for _, _, p, _ in each)
     for k in range(scene.top.links):
         _, _, vx, vy = scene.point(k, n.com[k][0], n.com[k][1])

@@ -9,12 +9,7 @@ converge, no tolerance for it, but the exact Jacobian at every step, here by for
 which is the usual form (Hairer and Wanner, Solving ODEs II, IV.7) times g, so that a step of length zero divides by
 nothing.
 
-The state is (q, v, extra, work). Its structure makes the linear algebra small: q' = v eliminates q, and the works of
-the ledger feed back into nothing, so that the system to factor is for z = (v, extra) alone:
-
-    k_q = r_q + g k_v
-    (I - g J_zz - g^2 J_zq) k_z = r_z + g J_zq r_q        (J_zq meets the columns of v)
-    work: its sum over the stages is taken in closed form, with one product J_w k
+The state is (q, v, extra, work). Its structure makes the linear algebra small (stage_system.py).
 
 When to choose it: fast transients that have died out hold an explicit method to steps of a few of their time constants
 (strong gains on small inertia, light elastic links); this one steps over them. A step costs about as much as one
@@ -29,21 +24,15 @@ Differential Equations package, BIT Numerical Mathematics 63, 27 (2023).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from .scene import Continuous
+from .stage_system import Power, Rhs, linearized
 
-UNROLL = 12  # unknowns up to which elimination is written out on scalars
-
-Rhs = Callable[[Any, Continuous], Continuous]
-Solve = Callable[[Continuous], Continuous]
-Power = Callable[[Continuous], Any]
 Rows = tuple[tuple[float, ...], ...]
 
 
@@ -64,7 +53,7 @@ class Rosenbrock:
     ) -> tuple[Continuous, Continuous, Continuous]:
         """One step: the new state, the error estimate, the derivative at the end."""
         g = self.gamma * h
-        solve, power_along, drift = _linearized(rhs, t, y, g)
+        solve, power_along, drift = linearized(rhs, t, y, g)
         stages: list[Continuous] = []
         powers: list[Any] = []
         at, rate = y, k0
@@ -131,135 +120,6 @@ def _quadrature(
         return g * (sum(w * p for w, p in zip(weights, ps, strict=True)) + (h * turn) * dt + jk)
 
     return jax.tree.map(total, drift, along, *powers)
-
-
-def _linearized(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power, Continuous]:
-    """The solver of (I - g J) k = r, the product J_w k, and df/dt, all at (t, y)."""
-    drift = jax.jvp(lambda t: rhs(t, y), (t,), (jnp.ones_like(t),))[1]
-    scalars = isinstance(y.q, tuple)
-    if scalars and len(jax.tree.leaves((y.v, y.extra))) <= UNROLL:
-        return *_written_out(rhs, t, y, g), drift
-    return *_in_arrays(rhs, t, y, g), drift
-
-
-# -- small systems: everything on scalars -----------------------------------------------------------------------------
-
-
-def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
-    dof, (leaves, tree) = len(y.q), jax.tree.flatten((y.v, y.extra))
-    size = len(leaves)
-
-    def column(state: Callable[[Any], Continuous], x: Any) -> tuple[list[Any], Any]:
-        """One column of J: rows of z, rows of the works. Only x carries a tangent, so most of it is zero at once."""
-        slope = jax.jvp(lambda x: rhs(t, state(x)), (x,), (jnp.ones_like(x),))[1]
-        return jax.tree.leaves((slope.v, slope.extra)), slope.work
-
-    def with_q(j: int) -> Callable[[Any], Continuous]:
-        return lambda x: y._replace(q=(*y.q[:j], x, *y.q[j + 1 :]))
-
-    def with_z(j: int) -> Callable[[Any], Continuous]:
-        def state(x: Any) -> Continuous:
-            v, extra = jax.tree.unflatten(tree, [*leaves[:j], x, *leaves[j + 1 :]])
-            return y._replace(v=v, extra=extra)
-
-        return state
-
-    of_q = [column(with_q(j), y.q[j]) for j in range(dof)]
-    of_z = [column(with_z(j), leaves[j]) for j in range(size)]
-    matrix = [[(1.0 if i == j else 0.0) - g * of_z[j][0][i] for j in range(size)] for i in range(size)]
-    for i in range(size):
-        for j in range(dof):
-            matrix[i][j] = matrix[i][j] - g * g * of_q[j][0][i]
-    factors = Elimination(matrix)
-
-    def solve(right: Continuous) -> Continuous:
-        z = jax.tree.leaves((right.v, right.extra))
-        z = [z[i] + g * sum(of_q[j][0][i] * right.q[j] for j in range(dof)) for i in range(size)]
-        v, extra = jax.tree.unflatten(tree, factors.solve(z))
-        return Continuous(tuple(r + g * k for r, k in zip(right.q, v, strict=True)), v, extra, ())
-
-    def power_along(k: Continuous) -> Any:
-        steps = [*k.q, *jax.tree.leaves((k.v, k.extra))]
-        works = [work for _, work in (*of_q, *of_z)]
-        return jax.tree.map(lambda *slopes: sum(s * x for s, x in zip(slopes, steps, strict=True)), *works)
-
-    return solve, power_along
-
-
-class Elimination:
-    """Gaussian elimination with partial pivoting, written out: rows change places by selection, not by branching."""
-
-    def __init__(self, matrix: list[list[Any]]) -> None:
-        n = self.size = len(matrix)
-        a = [list(row) for row in matrix]
-        self.swaps: dict[tuple[int, int], Any] = {}
-        self.lower: dict[tuple[int, int], Any] = {}
-        self.inverse_pivot: list[Any] = []
-        for k in range(n):
-            for i in range(k + 1, n):
-                swap = self.swaps[k, i] = jnp.abs(a[i][k]) > jnp.abs(a[k][k])
-                for j in range(k, n):
-                    a[k][j], a[i][j] = _exchanged(swap, a[k][j], a[i][j])
-            self.inverse_pivot.append(1.0 / a[k][k])
-            for i in range(k + 1, n):
-                factor = self.lower[k, i] = a[i][k] * self.inverse_pivot[k]
-                for j in range(k + 1, n):
-                    a[i][j] = a[i][j] - factor * a[k][j]
-            # Rows change places after this only below k, and what is left of column k down there is never read.
-        self.upper = a
-
-    def solve(self, right: list[Any]) -> list[Any]:
-        n, b = self.size, list(right)
-        for k in range(n):
-            for i in range(k + 1, n):
-                b[k], b[i] = _exchanged(self.swaps[k, i], b[k], b[i])
-            for i in range(k + 1, n):
-                b[i] = b[i] - self.lower[k, i] * b[k]
-        for k in reversed(range(n)):
-            b[k] = (b[k] - sum(self.upper[k][j] * b[j] for j in range(k + 1, n))) * self.inverse_pivot[k]
-        return b
-
-
-def _exchanged(swap: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    return jnp.where(swap, y, x), jnp.where(swap, x, y)
-
-
-# -- large systems: arrays and the library's factorisation -----------------------------------------------------------
-
-
-def _in_arrays(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
-    q, q_back = ravel_pytree(y.q)
-    z, z_back = ravel_pytree((y.v, y.extra))
-    dof, size = q.size, z.size
-
-    def rows(q: Any, z: Any) -> tuple[Any, Any]:
-        v, extra = z_back(z)
-        rate = rhs(t, Continuous(q_back(q), v, extra, y.work))
-        return ravel_pytree((rate.v, rate.extra))[0], rate.work
-
-    (z_q, z_z), (w_q, w_z) = _split(jax.jacfwd(rows, argnums=(0, 1))(q, z))
-    matrix = jnp.eye(size) - g * z_z - g * g * jnp.pad(z_q, ((0, 0), (0, size - dof)))
-    factors = jax.scipy.linalg.lu_factor(matrix)
-
-    def solve(right: Continuous) -> Continuous:
-        r_q, r_z = ravel_pytree(right.q)[0], ravel_pytree((right.v, right.extra))[0]
-        k_z = jax.scipy.linalg.lu_solve(factors, r_z + g * (z_q @ r_q))
-        v, extra = z_back(k_z)
-        return Continuous(q_back(r_q + g * k_z[:dof]), v, extra, ())
-
-    def power_along(k: Continuous) -> Any:
-        k_q, k_z = ravel_pytree(k.q)[0], ravel_pytree((k.v, k.extra))[0]
-        return jax.tree.map(lambda by_q, by_z: by_q @ k_q + by_z @ k_z, w_q, w_z)
-
-    return solve, power_along
-
-
-def _split(jacobian: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """(rows of z by q and by z), (rows of the works by q and by z)."""
-    of_z, of_work = jacobian
-    by_q = tuple(pair[0] for pair in of_work)
-    by_z = tuple(pair[1] for pair in of_work)
-    return (of_z[0], of_z[1]), (by_q, by_z)
 
 
 _BEFORE = (-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256, 0.030198172008377946)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from .. import errors
-from ..dynamics import elastic_trees
+from ..dynamics import elastic_links
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
 from ..mechanism import Mechanism, Site, walk
@@ -107,8 +107,8 @@ class Scene:
     def _outward(self) -> list[Frame]:
         n, top = self.mechanism.numbers, self.top
         if top.elastic:
-            self._bent = elastic_trees.whole(self.mechanism, self.q, self.v)
-            origins = elastic_trees.origins(self.mechanism, self._bent, self.q, self.v)
+            self._bent = elastic_links.whole(self.mechanism, self.q, self.v)
+            origins = elastic_links.origins(self.mechanism, self._bent, self.q, self.v)
             pairs = zip(origins, self._bent.states, strict=True)
             return [Frame(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in pairs]
         if not walk.small(top):
@@ -181,7 +181,7 @@ class Scene:
         """A site of an elastic mechanism in its link's frame."""
         self.frame(site.link)
         n = self.mechanism.numbers
-        return elastic_trees.bent(n.site[site.index], n.site_reach[site.index], self._bent.states[site.link])
+        return elastic_links.bent(n.site[site.index], n.site_reach[site.index], self._bent.states[site.link])
 
     def velocity(self, site: Site, x: Any, y: Any) -> tuple[Any, Any]:
         """Velocity of what is fixed to a site and now at (x, y): it turns with the site's section."""

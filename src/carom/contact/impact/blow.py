@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ... import errors
-from ...dynamics.constraints import RANK_TOLERANCE, solve_kkt
+from ...dynamics.kkt import RANK_TOLERANCE, solve_kkt
 from .several import ROUNDS, TOLERANCE
 
 

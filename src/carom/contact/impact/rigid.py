@@ -26,19 +26,19 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
-from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch, any_of
+from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch
 from ...hybrid.reaction import Row
 from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ..card import references
 from ..pairs import AbstractPair
-from .impulses import PATH, blow_of, checked_rule, driven
-from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of, phase_of, stopped
+from .decision import landed
+from .impulses import PATH, checked_rule
+from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of
 from .phases import OPEN, mode_of, modes_of, number_of, told_phases, total, words_of
-from .quiet import quiet, slow_rebounds, within_bands
 from .rigid_contact import RigidContact, refuse_mixed
-from .system import friction_at, noise_of, rubbing, system_of
+from .system import friction_at, rubbing
 
 SOURCE = (
     "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
@@ -271,56 +271,7 @@ class RigidContacts(AbstractAutomaton):
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
-        return self._landed(scene, own, list(fired))
-
-    def _landed(self, scene: Scene, own: Own, fired: list[Any]) -> Landing:
-        """One decision for all contacts together: the blow, then who rests, slides or leaves."""
-        contacts, n, m = self.contacts, len(self.contacts), len(rubbing(self.contacts))
-        strikes, stop, paradox = fired[:n], fired[2 * n + 2 * m : 2 * n + 3 * m], fired[2 * n + 3 * m :]
-        right, left = fired[2 * n : 2 * n + m], fired[2 * n + m : 2 * n + 2 * m]
-        modes, struck = self.modes(own.phase), any_of(strikes)
-        closed = [mode != OPEN for mode in modes]
-        r, free = system_of(contacts, scene), scene.motion(scene.v).free
-        noise = noise_of(contacts, scene, r, free)
-        # Whoever is at the surface takes part, closed or not: a blow at one presses the others.
-        near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
-        part = [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
-        slow = slow_rebounds(contacts, self.settle_speed, r, (free, scene.acceleration), noise)
-        asked = []
-        for i, contact in enumerate(contacts):  # nothing rebounds that does not close, or lower than rounding
-            e = jnp.asarray(contact.law.asked, dtype=float)
-            closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
-            asked.append(jnp.where(closing, e, 0.0))
-        impulses, velocity, found = blow_of(contacts, scene, r, part, asked, self.friction_rule)
-        impulses = [jnp.where(struck, p, 0.0) for p in impulses]
-        velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
-        after = _moving(scene, velocity)
-        later = system_of(contacts, after)
-        resting, senses, least = quiet(contacts, modes, part, struck, stop, r.speed, later.speed, noise, slow)
-        if n > 1:  # what counts as no speed is none, for all of them together
-            still = [rest & struck for rest in resting]
-            velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
-            none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
-            least = (*none, *least[n:])
-            after, later = _moving(scene, velocity), later._replace(speed=speed)
-        speed = later.speed
-        for k in range(m):  # the exit that fired decides: what it saw is less than what a decision can tell
-            slips = jnp.where(right[k], 1.0, jnp.where(left[k], -1.0, senses[k]))
-            senses[k] = jnp.where(struck, senses[k], slips)
-        phase = phase_of(contacts, after, later, resting, senses)
-        phase = jnp.where(any_of(paradox) | (struck & ~found), total(contacts), phase)
-        kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, own.memory[: n + m], strict=True))
-        last = zip(modes, impulses, memory_of(contacts, own.memory).strikes, strict=False)
-        times = [jnp.where(struck & (mode == OPEN) & (p > 0.0), scene.t, old) for mode, p, old in last]
-        memory = (*kept, *jax.lax.stop_gradient(within_bands(contacts, self.modes(phase), speed, list(least))), *times)
-        return Landing(phase, memory, own.states, velocity, driven(contacts, scene, impulses))
-
-
-def _moving(scene: Scene, velocity: Any) -> Scene:
-    """The same place with other velocities."""
-    out = Scene(scene.mechanism, scene.t, scene.q, velocity)
-    out.length, out.motion = scene.length, scene.motion
-    return out
+        return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
 
 
 def _room(scene: Scene, contact: RigidContact, touch: Any) -> Any:

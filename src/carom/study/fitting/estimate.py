@@ -13,8 +13,8 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.run import compiler_options
-from .fit_input import called, positive_of, problem_of, sizes_of, start_of
-from .search import plain, search
+from .fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
+from .search import Found, plain, search
 from .uncertainty import uncertainty
 
 
@@ -106,41 +106,20 @@ def fit(
 
         carom.fit(lambda p: heights(p["e"]), measured, {"e": 0.5}, noise=0.01, times=t)
     """
-    errors.number("fit", "confidence", confidence, above=0.0)
-    if not float(confidence) < 1.0:
-        raise errors.CaromError(
-            f"confidence of fit is {float(confidence):g}; it must lie between 0 and 1, such as 0.95"
-        )
+    check_confidence(confidence)
     first, unravel, names = start_of(start)
     size = sizes_of(sizes, start, first)
     problem = problem_of(predict, args, data, unravel(jnp.asarray(first)), noise, times)
-    if len(problem.measured) < len(first):
-        raise errors.CaromError(
-            f"there are {len(problem.measured)} data for {len(first)} parameters ({', '.join(names)}); at least as "
-            "many data as parameters are needed; record more, or fit fewer"
-        )
-
+    refuse_few_data(len(problem.measured), names)
     above = positive_of(positive, names, first)
-
-    def evaluate(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals and Jacobian of the prediction, both in units of the noise; u: logarithms where positive."""
-        with np.errstate(over="ignore"):
-            p = np.where(above, np.exp(np.where(above, u, 0.0)), u)
-        values, slopes = _linearised(predict, unravel, args is not None, jnp.asarray(p), args)
-        slopes = np.asarray(slopes) * np.where(above, p, 1.0)
-        return (problem.measured - np.asarray(values)) / problem.noise, slopes / problem.noise[:, None]
-
+    evaluate = _evaluation(problem, above, lambda p: _linearised(predict, unravel, args is not None, p, args))
     begin = np.where(above, np.log(np.where(above, first, 1.0)), first)
     found = search(evaluate, begin, float(np.linalg.norm(problem.measured / problem.noise)), max_steps)
     found = plain(found, above)
     size = np.where(above & (sizes is None), found.p, np.maximum(size, np.abs(found.p)))
     answer = uncertainty(found, names, size, noise is not None, float(confidence))
     if throw and not found.converged and answer["directions"].shape[0] == 0:
-        raise errors.CaromError(
-            f"the fit did not converge in {found.steps} steps; it stopped at "
-            f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_steps, or look whether "
-            "predict is smooth there; throw=False returns it"
-        )
+        raise errors.CaromError(_not_converged(found, names))
     return Fit(
         names=names,
         parameters=jax.tree.map(np.asarray, unravel(jnp.asarray(found.p))),
@@ -152,6 +131,30 @@ def fit(
         converged=found.converged,
         **answer,
     )
+
+
+def _not_converged(found: Found, names: tuple[str, ...]) -> str:
+    return (
+        f"the fit did not converge in {found.steps} steps; it stopped at "
+        f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_steps, or look whether "
+        "predict is smooth there; throw=False returns it"
+    )
+
+
+def _evaluation(
+    problem: Problem, above: np.ndarray, linearised: Callable[[Any], tuple[Any, Any]]
+) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """What the search asks at u, the parameters, as logarithms where they stay above zero."""
+
+    def evaluate(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and Jacobian of the prediction, both in units of the noise."""
+        with np.errstate(over="ignore"):
+            p = np.where(above, np.exp(np.where(above, u, 0.0)), u)
+        values, slopes = linearised(jnp.asarray(p))
+        slopes = np.asarray(slopes) * np.where(above, p, 1.0)
+        return (problem.measured - np.asarray(values)) / problem.noise, slopes / problem.noise[:, None]
+
+    return evaluate
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=compiler_options())

@@ -95,6 +95,22 @@ def positive_of(positive: Any, names: tuple[str, ...], first: np.ndarray) -> np.
     return np.asarray([name in positive for name in names])
 
 
+def check_confidence(confidence: Any) -> None:
+    errors.number("fit", "confidence", confidence, above=0.0)
+    if not float(confidence) < 1.0:
+        raise errors.CaromError(
+            f"confidence of fit is {float(confidence):g}; it must lie between 0 and 1, such as 0.95"
+        )
+
+
+def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
+    if count < len(names):
+        raise errors.CaromError(
+            f"there are {count} data for {len(names)} parameters ({', '.join(names)}); at least as "
+            "many data as parameters are needed; record more, or fit fewer"
+        )
+
+
 def problem_of(predict: Any, args: Any, data: Any, first: Any, noise: Any, times: Any) -> Problem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):

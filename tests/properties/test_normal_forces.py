@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carom.contact import achieved_restitution, integrated_blow
+from carom.hybrid.condition import condition_of
 
 from .catalogued import both_ways, compiled, decades, every_normal, law_of, opened, says
 
@@ -26,7 +27,7 @@ def stage(name: str) -> Any:
 
     @compiled
     def at(phase: Any, memory: Any, d: Any, rate: Any) -> Any:
-        fired = tuple(jnp.asarray(g >= 0.0) for g in law.guard(phase, memory, d, rate))
+        fired = tuple(jnp.asarray(condition_of(g).value >= 0.0) for g in law.guard(phase, memory, d, rate))
         after = law.jump(fired, phase, memory, d)
         return law.force(*after, d, rate), *after
 

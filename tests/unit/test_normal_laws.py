@@ -10,6 +10,7 @@ import pytest
 
 import carom
 from carom.contact import AbstractHuntCrossley, catalogue, integrated_blow
+from carom.hybrid.condition import condition_of
 
 from .steel_and_rubber import RUBBER, STEEL
 
@@ -62,7 +63,7 @@ def test_the_force_never_pulls(entry):
     law = entry.example()
 
     def force_after(phase, memory, d, rate):
-        fired = tuple(g >= 0.0 for g in law.guard(phase, memory, d, rate))
+        fired = tuple(condition_of(g).value >= 0.0 for g in law.guard(phase, memory, d, rate))
         return law.force(*law.jump(fired, phase, memory, d), d, rate)
 
     d, rate = (jnp.asarray(x.ravel()) for x in np.meshgrid(np.geomspace(1e-9, 1e-2, 30), np.linspace(-10, 10, 41)))

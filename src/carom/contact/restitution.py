@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..hybrid.condition import condition_of
 from .normal import AbstractNormalLaw
 
 LONGEST = 1e3  # [s] a blow that lasts longer is none
@@ -84,7 +85,7 @@ class _Walk:
         self.t, self.d, self.v, self.depth = 0.0, d, speed, d
         self.start, self.speed, self.released = d, speed, False
         self.force = jax.jit(law.force)
-        self.guards = jax.jit(lambda *x: (*law.guard(*x), law.release(*x[:-1])))
+        self.guards = jax.jit(lambda *x: (*(condition_of(g).value for g in law.guard(*x)), law.release(*x[:-1])))
 
     def advance(self) -> None:
         """To the next change of phase, or to the end of the blow."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...hybrid.automaton import NEVER
+from ...hybrid.condition import NEVER, turning
 from ...hybrid.reporting import Tone
 from ..card import Card
 from ..material import check_material, reduced_modulus
@@ -193,8 +193,10 @@ class JacksonGreen(AbstractNormalLaw):
         return (
             jnp.where(phase == ELASTIC, d - 1.9 * critical, NEVER),
             jnp.where(phase == PLASTIC, -rate, NEVER),
-            # Both must be so: at the peak itself d = d_m, and how it moves there is a matter of rounding.
-            jnp.where(phase == RESTITUTION, jnp.minimum(d - memory[0], rate), NEVER),
+            # At the peak itself d = d_m; how that goes on is what the rate says, not rounding.
+            turning(jnp.where(phase == RESTITUTION, d - memory[0], NEVER), 0.0)._replace(
+                slow=jnp.where(rate > 0.0, 0.0, jnp.inf)
+            ),
         )
 
     def jump(self, fired: tuple[Any, ...], phase: Any, memory: tuple[Any, ...], d: Any) -> tuple[Any, tuple[Any, ...]]:

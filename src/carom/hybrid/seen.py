@@ -154,6 +154,8 @@ def _inside(
         # Between two instants: what the coordinates sweep, and what the surface swings by itself.
         swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
         inner = _at_once(end, i, looks[0][j], looks[1][j])
+        # What begins above zero is met by its rate alone: one that moves it by less than rounding is none.
+        inner = inner & ((start.value[i] <= end.rounding[i]) | (looks[1][j] * span > end.rounding[i]))
         level = _doubted(end, i, start.value[i])
         sure = value
         if w.sure is not None:

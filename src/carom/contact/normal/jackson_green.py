@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...hybrid.condition import NEVER, turning
+from ...hybrid.condition import NEVER, level
 from ...hybrid.reporting import Tone
 from ..card import Card
 from ..material import check_material, reduced_modulus
@@ -193,9 +193,9 @@ class JacksonGreen(AbstractNormalLaw):
         return (
             jnp.where(phase == ELASTIC, d - 1.9 * critical, NEVER),
             jnp.where(phase == PLASTIC, -rate, NEVER),
-            # At the peak itself d = d_m; how that goes on is what the rate says, not rounding.
-            turning(jnp.where(phase == RESTITUTION, d - memory[0], NEVER), 0.0)._replace(
-                slow=jnp.where(rate > 0.0, 0.0, jnp.inf)
+            # At the peak itself d = d_m; whether that is pressed on is what the rate says, not rounding.
+            level(jnp.where(phase == RESTITUTION, d - memory[0], NEVER))._replace(
+                slow=jnp.where(rate > 0.0, -jnp.inf, jnp.inf)
             ),
         )
 

@@ -249,4 +249,4 @@ def test_what_cannot_go_on_gets_a_sentence(unchecked):
     with pytest.raises(carom.CaromError, match="there is no base of 'hold' 'floating'"):
         carom.HoldPose(m, jnp.zeros(5), base="floating")
     with pytest.raises(carom.CaromError, match="was built for 5 coordinates"):
-        carom.HoldPose(m, jnp.zeros(5)).check(both)
+        carom.HoldPose(m, jnp.zeros(5)).check(both, ())

@@ -90,8 +90,8 @@ def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tup
 def _keep(json: Path | None, rows: list[dict[str, Any]]) -> None:
     """What is known so far, so that a long comparison that is stopped has not been for nothing."""
     if json is not None:
-        from ..experiment.summary import clean
         from ..result.files import write_text
+        from ..result.json_values import clean
 
         write_text(json, json_.dumps(clean(rows), indent=1, ensure_ascii=False) + "\n")
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..result.columns import IMPACTS, STANCES, Column, record
 from ..result.convergence import Convergence
 from ..result.impacts import Impact
+from ..result.json_values import clean
 from . import converge
 from .experiment import Experiment
 from .measures import Measured
@@ -47,17 +48,6 @@ def summary(experiment: Experiment, quantities: list[Measured], holds: Convergen
         }
         | ({} if holds is None else {"converge": converge.record(holds)})
     )
-
-
-def clean(value: Any) -> Any:
-    """JSON has no word for infinity and nan: null stands for both."""
-    if isinstance(value, dict):
-        return {key: clean(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def impact_record(impact: Impact) -> dict[str, Any]:

@@ -11,10 +11,9 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..result.clip import Clip, clips_of
 from ..result.files import write_text
+from ..result.json_values import clean
 from .data import as_json, viewer_data
 from .samples import Blow, struck
 from .story import digits, plural, story, warnings
@@ -118,23 +117,10 @@ def _summary(summary: Mapping[str, Any] | None) -> str:
     if summary is None:
         return ""
     return (
-        f'<script type="application/json" id="carom-summary">{as_json(_plain(summary))}</script>'
+        f'<script type="application/json" id="carom-summary">{as_json(clean(summary))}</script>'
         '<p class="note"><button class="link" id="save-summary">Save the numbers of this run (summary.json)</button>'
         "</p>"
     )
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it: no arrays, no infinities."""
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _footer(clips: Sequence[Clip]) -> str:

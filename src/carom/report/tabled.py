@@ -82,7 +82,7 @@ def _rows(
         cells += [f'<td class="word">{escape(row.contact)}</td>', _cell("t_start", begin, f"{begin:.6f}")]
         for c, (scale, _) in zip(told, scales, strict=True):
             value = c.read(row)
-            cells.append(_cell(c.head, value, digits(value * scale) if np.isfinite(value) else digits(value)))
+            cells.append(_cell(c.head, value, _number(c, value, scale)))
         body.append(f"<tr>{''.join(cells)}</tr>")
     return (
         f'<section aria-labelledby="{key}"><h2 id="{key}">{title}</h2>'
@@ -91,6 +91,13 @@ def _rows(
         + "".join(f'<p class="note">{note}</p>' for note in notes)
         + "</section>"
     )
+
+
+def _number(column: Column, value: float, scale: float) -> str:
+    """Instants to the microsecond, everything else to four digits."""
+    if column.unit == "s" and not column.scaled:
+        return f"{value:.6f}"
+    return digits(value * scale) if np.isfinite(value) else digits(value)
 
 
 def _speaks(value: float) -> bool:

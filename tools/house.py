@@ -119,8 +119,15 @@ OWNERS = {
     "CompliantContact": "contact",
     "RigidContact": "contact",
     "RigidContacts": "contact",
-    "HoldPose": "capture",
+    "HoldPose": "captures",
     "PostureControl": "control",
+    "ComputedTorque": "control",
+    "FeedForward": "control",
+    "AbstractActuator": "control",
+    "SiteOnSurface": "contact",
+    "SiteOnSegment": "contact",
+    "DiskOnDisk": "contact",
+    "JointLimit": "contact",
     "Spring": "element",
     "Moving": "contact",
     "Plane": "contact",
@@ -146,7 +153,7 @@ def parsed_words() -> list[str]:
     """Names that are taken apart: `startswith` and `endswith` on what automata are called."""
     out = []
     for path, tree in modules("src/carom"):
-        if floor_of(path) in ("result", "report", "figures", "simulate", "study"):
+        if floor_of(path) in ("result", "report", "figures", "simulation", "study", "experiment"):
             for node in ast.walk(tree):
                 if isinstance(node, ast.Attribute) and node.attr in ("startswith", "endswith"):
                     out.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")

@@ -21,3 +21,12 @@ def test_contributing_shows_the_same_ladder():
         for floor in text.split("```ladder\n")[1].split("```")[0].split("<-")
     ]
     assert shown == [[name for name in floor if name != "__main__"] for floor in house.LADDER]
+
+
+def test_rooms_are_small_and_their_names_occur_once():
+    assert house.long_modules() == [] and house.long_functions() == []
+    assert house.basenames() == [] and house.parsed_words() == []
+
+
+def test_nobody_asks_for_the_class_of_an_automaton_a_law_or_a_surface():
+    assert house.asked_classes() == []

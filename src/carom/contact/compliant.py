@@ -11,19 +11,19 @@ import jax.numpy as jnp
 
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning, unless
+from ..hybrid.in_words import spelled
 from ..hybrid.reaction import Row
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
-from ..hybrid.spelled import spelled
 from ..mechanism import Mechanism
 from .card import references
 from .compliant_check import refuse_laws
+from .compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction.dry import MODES, STICKING, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
 from .rows import rows_of
-from .stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 
 OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
 

@@ -4,6 +4,7 @@ A number alone does not say whether something has happened: right after a reboun
 below. So every level is paired with a direction, and every comparison with the rounding of what it compares:
 
     rising   value >= 0 and it grows; a contact is met only by what comes nearer, and parts only from what recedes
+    turning  value >= 0 and it grows, or clearly beyond zero whichever way it goes; for velocities that come to zero
     level    value >= 0, whichever way it goes; for numbers that a jump clearly changes (a force beyond its limit)
     edge     value >= 0 after it was clearly negative since the last jump of its automaton; for sections and counters
 """

@@ -172,7 +172,7 @@ class Scenario(Part):
         **words: Any,
     ) -> Scenario:
         """The scenario that a world and its start are; words: `title`, `about`, `source`."""
-        from .spell import scenario_of
+        from .from_world import scenario_of
 
         return scenario_of(world, start, until=until, name=name, settings=settings, **words)
 

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid.automaton import AbstractAutomaton
+from ...hybrid.in_words import spelled
 from ...hybrid.member import AbstractMember
-from ...hybrid.spelled import spelled
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 EPSILON = 1e-8  # of the diagonal entries
+NOTHING = 1e-14  # of the mean of the diagonal entries: an entry that is none
 UNLIKE = 100.0  # times a diagonal entry: a mean beyond this is not its own
 
 
@@ -89,9 +90,11 @@ def least(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
     if n == 1:
         return [right[0] / matrix[0][0]]
     # The same addition to every diagonal entry, so that dependent rows share alike; but not one that a small entry, of
-    # a body that is far heavier than the others, would drown in.
+    # a body that is far heavier than the others, would drown in. A row that nothing moves (a foot under a stretched
+    # leg, which cannot slide) has an entry of zero, or of rounding, and needs the addition all the more.
     mean = sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
-    bump = [EPSILON * jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
+    moved = [jnp.abs(matrix[i][i]) > NOTHING * mean for i in range(n)]
+    bump = [EPSILON * jnp.where(moved[i], jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])), mean) for i in range(n)]
     solve = _eliminate([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
     x = solve(right)
     for _ in range(3):

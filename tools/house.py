@@ -153,7 +153,7 @@ def parsed_words() -> list[str]:
     """Names that are taken apart: `startswith` and `endswith` on what automata are called."""
     out = []
     for path, tree in modules("src/carom"):
-        if floor_of(path) in ("result", "report", "figures", "simulation", "study", "experiment"):
+        if floor_of(path) in ("result", "report", "figures", "simulation", "study"):
             for node in ast.walk(tree):
                 if isinstance(node, ast.Attribute) and node.attr in ("startswith", "endswith"):
                     out.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")

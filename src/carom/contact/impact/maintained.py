@@ -84,7 +84,9 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     # What a decision takes for floating must not count as pulling here: it would lift and be put back without end.
     free = scene.motion(scene.v).free
     rises = noise_of(contacts, scene, system_of(contacts, scene), free).rise
-    floating = [rise / jnp.abs(w[i][i]) for i, rise in enumerate(rises)]
+    floating = [
+        rise / jnp.abs(w[i][i]) if i < n else 0.0 for i, rise in enumerate(rises)
+    ]  # friction decides by its exit
     terms = zip(inexact, forces, sizes, floating, strict=True)
     noise = [e * (jnp.abs(f) + size) + rounds + NOTHING for e, f, size, rounds in terms]
     closed = [m != OPEN for m in modes]

@@ -5,7 +5,6 @@ import numpy as np
 
 import carom
 from carom.contact import Material
-from carom.hybrid.reaction import least
 
 FAR = 1e3  # [m]
 STEEL = Material(youngs_modulus=2e11, poisson_ratio=0.3, yield_strength=3e8)
@@ -87,9 +86,3 @@ def test_a_dent_is_not_made_and_left_without_end():
     """At the peak d = d_m: whether that is pressed on was decided by a rate of rounding, there and back."""
     ends = carom.batch(dropped, {"tilt": np.linspace(0.01, 0.3, 40)}, falling, until=0.5)
     assert len(ends.finished) == 40
-
-
-def test_a_foot_that_nothing_moves_leaves_reactions_finite():
-    """Under a stretched leg a foot cannot slide: its row is zero, and the inchworm's first step could not begin."""
-    rows = [[jnp.asarray(x) for x in row] for row in ([3.0, 0.0], [0.0, 0.0])]
-    np.testing.assert_allclose(least(rows, [jnp.asarray(6.0), jnp.asarray(0.0)]), [2.0, 0.0])

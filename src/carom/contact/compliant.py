@@ -188,7 +188,8 @@ class CompliantContact(AbstractAutomaton):
         assert self._dry is not None
         r = rows_of(self.pair, scene)
         row, zero = r.tangential, jnp.asarray(0.0)
-        return [Row(self._holds(own.phase), row, row, *self._dry.held(r.tangential_drift, r.touch.sliding), zero)]
+        held = self._dry.held(r.tangential_drift, r.touch.sliding)
+        return [Row(self._holds(own.phase) & r.tangential_moves(scene), row, row, *held, zero)]
 
     def _holds(self, phase: Any) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)

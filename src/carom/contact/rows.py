@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ..hybrid.condition import ROUNDING, any_of
 from ..hybrid.scene import Load, Scene
 from .pairs import AbstractPair, Touching
+
+SINGULAR = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
 
 
 class Rows(NamedTuple):
@@ -27,6 +30,37 @@ class Rows(NamedTuple):
     @property
     def separation(self) -> Any:
         return -self.touch.rate
+
+    def normal_moves(self, scene: Scene) -> Any:
+        """Can any motion of the robot change the gap? Not under a leg that is stretched."""
+        return _moves(scene, self.normal, self.tangential)
+
+    def tangential_moves(self, scene: Scene) -> Any:
+        """Can any motion of the robot make it slide?"""
+        return _moves(scene, self.tangential, self.normal)
+
+    def passes(self, scene: Scene) -> Any:
+        """Nothing moves the gap, and the surface does not come: what it closes with is none."""
+        least = _least(scene, self.tangential)
+        own = sum(e * jnp.abs(v) for e, v in zip(least, scene.v, strict=True))
+        return ~self.normal_moves(scene) & (jnp.abs(self.separation) <= own)
+
+
+def _moves(scene: Scene, row: list[Any], across: list[Any]) -> Any:
+    """Does a coordinate move the point along `row`?"""
+    return any_of([jnp.abs(x) > e for x, e in zip(row, _least(scene, across), strict=True)])
+
+
+def _least(scene: Scene, across: list[Any]) -> list[Any]:
+    """Entries of a row that are none: the point's own motion across is the measure, so that no unit matters."""
+    small = [ROUNDING * (scene.length if j in angles_of(scene) else 1.0) for j in range(len(across))]
+    return [SINGULAR * jnp.abs(x) + e for x, e in zip(across, small, strict=True)]
+
+
+def angles_of(scene: Scene) -> range:
+    """Coordinates that are angles of links."""
+    top = scene.mechanism.topology
+    return range(top.base_dof, top.base_dof + top.links)
 
 
 def rows_of(pair: AbstractPair, scene: Scene) -> Rows:

@@ -68,7 +68,7 @@ def _energy(experiment: Experiment) -> dict[str, Any]:
             works[name] = works.get(name, 0.0) + float(work[-1])
     return {
         "unit": "J",
-        "initial": float(ledgers[0].total[0]),
+        "initial": ledgers[0].start,
         "final": float(ledgers[-1].total[-1]),
         "max_error_percent": max(ledger.max_error_percent for ledger in ledgers),
         "mean_error_percent": max(ledger.mean_error_percent for ledger in ledgers),

@@ -152,7 +152,7 @@ def _seams(clips: Sequence[Clip], told: Sequence[Struck]) -> list[str]:
         if any(s.start == second.begin for s in told):
             continue
         before, after = first.result.energy, second.result.energy
-        lost = float(before.total[-1] - after.total[0])
+        lost = float(before.total[-1] - after.start)
         if abs(lost) > SEAM * max(before.in_play, after.in_play):
             verb = "is lost" if lost > 0 else "is gained"
             out.append(

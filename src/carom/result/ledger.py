@@ -20,6 +20,7 @@ class Ledger:
     kinetic: np.ndarray
     potential: np.ndarray
     works: dict[str, np.ndarray]
+    start: float  # T + V of the state that the run was given: a blow at the first instant comes after it
 
     @property
     def total(self) -> np.ndarray:
@@ -28,13 +29,19 @@ class Ledger:
     @property
     def error(self) -> np.ndarray:
         """What the ledger cannot account for [J]."""
-        change = self.total - self.total[0]
+        change = self.total - self.start
         return change - sum(self.works.values(), start=np.zeros_like(change))
 
     @property
     def in_play(self) -> float:
         """The scale of errors: the largest kinetic energy, change of potential energy, or work [J]."""
-        swing = [np.max(self.kinetic), np.ptp(self.potential), *(np.max(np.abs(w)) for w in self.works.values())]
+        before = self.start - self.potential[0]
+        swing = [
+            before,
+            np.max(self.kinetic),
+            np.ptp(self.potential),
+            *(np.max(np.abs(w)) for w in self.works.values()),
+        ]
         return float(max(swing))
 
     @property
@@ -47,7 +54,7 @@ class Ledger:
 
     def __str__(self) -> str:
         lines = [f"energy ledger over {self.t[-1] - self.t[0]:g} s [J]"]
-        lines += [f"  {'start':28} {self.total[0]:16.9g}"]
+        lines += [f"  {'start':28} {self.start:16.9g}"]
         lines += [f"  {name:28} {work[-1]:+16.9g}" for name, work in self.works.items()]
         lines += [f"  {'end':28} {self.total[-1]:16.9g}"]
         largest = f"(largest {self.max_error_percent:.2e} % of the energy in play)"

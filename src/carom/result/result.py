@@ -162,12 +162,14 @@ class Result:
         """The energy ledger over the accepted steps."""
         if not self.final.y.work:
             raise errors.CaromError("this run was made with ledger=False; run it again with ledger=True")
-        kinetic, potential = chunked(_energies, (), (self.world,), (self.q, self.v))
+        given = np.asarray(self.start.q)[None], np.asarray(self.start.v)[None]
+        states = np.concatenate([given[0], self.q]), np.concatenate([given[1], self.v])
+        kinetic, potential = chunked(_energies, (), (self.world,), states)
         works = [
             np.append(column, np.asarray(end)) for column, end in zip(self.steps.y.work, self.final.y.work, strict=True)
         ]
         named = {channel.name: work for channel, work in zip(self.world.channels, works, strict=True)}
-        return Ledger(self.t, kinetic, potential, named)
+        return Ledger(self.t, kinetic[1:], potential[1:], named, float(kinetic[0] + potential[0]))
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -153,9 +153,9 @@ def energy_signals(result: Result, times: Any) -> EnergySignals:
     named = {channel.name: work for channel, work in zip(result.world.channels, works, strict=True)} if works else {}
     if not named:
         return EnergySignals(kinetic, potential, named, None)
-    at_start, weight, _ = over(result, result.t[0], _energies)
-    start = np.sum(at_start[0]) + weight[0]
-    error = np.sum(kinetic, axis=1) + potential - start - sum(named.values(), start=np.zeros_like(potential))
+    error = (
+        np.sum(kinetic, axis=1) + potential - result.energy.start - sum(named.values(), start=np.zeros_like(potential))
+    )
     return EnergySignals(kinetic, potential, named, error)
 
 

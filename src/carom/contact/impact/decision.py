@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ...hybrid.automaton import Landing
 from ...hybrid.condition import any_of
+from ...hybrid.reaction import dot
 from ...hybrid.scene import Own, Scene
 from .impulses import blow_of, driven
 from .maintained import memory_of, phase_of, stopped
@@ -37,7 +38,11 @@ def landed(
     closed = [mode != OPEN for mode in modes]
     r, free = system_of(contacts, scene), scene.motion(scene.v).free
     noise = noise_of(contacts, scene, r, free)
+    grazes = _grazes(scene, closed, r, (free, scene.acceleration), noise)
     part = _taking_part(closed, exits.strikes, struck, r, noise)
+    # No impulse acts on what nothing moves; if it must not pass, there is no answer.
+    part = [on & moved & ~passes for on, moved, passes in zip(part, r.moved, grazes, strict=False)]
+    jammed = any_of([s & ~moved & ~g for s, moved, g in zip(exits.strikes, r.moved, grazes, strict=False)])
     slow = slow_rebounds(contacts, settle_speed, r, (free, scene.acceleration), noise)
     asked = _restitution(contacts, part, r, noise, slow)
     impulses, velocity, found = blow_of(contacts, scene, r, part, asked, friction_rule)
@@ -51,7 +56,8 @@ def landed(
         velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
         after = _moving(scene, velocity)
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
-    phase = jnp.where(any_of(exits.paradox) | (struck & ~found), total(contacts), phase)
+    least = _passed(grazes, r, least)
+    phase = jnp.where(any_of(exits.paradox) | (struck & ~found) | jammed, total(contacts), phase)
     kept, times = _of_the_blow(contacts, scene, own, modes, struck, impulses)
     none = jax.lax.stop_gradient(within_bands(contacts, modes_of(contacts, phase), later.speed, list(least)))
     return Landing(phase, (*kept, *none, *times), own.states, velocity, driven(contacts, scene, impulses))
@@ -67,6 +73,26 @@ def _taking_part(closed: list[Any], strikes: list[Any], struck: Any, r: System, 
     """Whoever is at the surface takes part, closed or not: a blow at one presses the others."""
     near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
     return [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
+
+
+def _grazes(scene: Scene, closed: list[Any], r: System, motions: tuple[Any, Any], noise: Noise) -> list[Any]:
+    """Open contacts that pass: they bend away again before they would be deeper than rounding.
+
+    A pendulum as long as its pivot is high does not strike the floor; a blow would reverse it.
+    """
+    out = []
+    for i, on in enumerate(closed):
+        away = [dot(r.row[i], motion) + r.drift[i] for motion in motions]
+        rise = jnp.maximum(jnp.minimum(*away), 0.0)
+        shallow = r.speed[i] ** 2 <= 2.0 * rise * noise.place[i]
+        out.append(~on & (r.speed[i] < 0.0) & (shallow | r.each[i].passes(scene)))
+    return out
+
+
+def _passed(grazes: list[Any], r: System, least: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The speed of a contact that passes counts as none, or it would be met again at once."""
+    seen = [jnp.where(g, jnp.maximum(e, jnp.abs(u)), e) for g, e, u in zip(grazes, least, r.speed, strict=False)]
+    return (*seen, *least[len(seen) :])
 
 
 def _restitution(contacts: Contacts, part: list[Any], r: System, noise: Noise, slow: list[Any]) -> list[Any]:

@@ -40,10 +40,12 @@ def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
         slip = -sense_of(modes[i]) * friction_at(contacts, k).coefficient(jnp.abs(r.speed[n + k]))
         along[i] = [a + slip * b for a, b in zip(r.row[i], r.row[n + k], strict=True)]
     gap = [-r.each[i].touch.indentation for i in range(n)]
-    out = [Row(modes[i] != OPEN, r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
+    # What nothing moves needs no force to be held, and no force would hold it.
+    closed = [(mode != OPEN) & moved for mode, moved in zip(modes, r.moved, strict=False)]
+    out = [Row(closed[i], r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
     for k, i in enumerate(rubbing(contacts)):
         row, held = r.row[n + k], friction_at(contacts, k).held(r.drift[n + k], r.speed[n + k])
-        out.append(Row(modes[i] == STICKS, row, row, *held, jnp.asarray(0.0)))
+        out.append(Row((modes[i] == STICKS) & r.moved[n + k], row, row, *held, jnp.asarray(0.0)))
     return out
 
 
@@ -82,11 +84,13 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     far = [c.pair.rounding(scene, c.pair.touching(scene)) / u for c, u in zip(contacts, units, strict=True)]
     inexact = [ROUNDING + e for e in (*far, *(far[i] for i in rubs))]
     # What a decision takes for floating must not count as pulling here: it would lift and be put back without end.
-    free = scene.motion(scene.v).free
-    rises = noise_of(contacts, scene, system_of(contacts, scene), free).rise
-    floating = [
-        rise / jnp.abs(w[i][i]) if i < n else 0.0 for i, rise in enumerate(rises)
-    ]  # friction decides by its exit
+    r, free = system_of(contacts, scene), scene.motion(scene.v).free
+    rises = noise_of(contacts, scene, r, free).rise
+    floating = [rise / jnp.abs(w[i][i]) for i, rise in enumerate(rises[:n])]
+    floating += [0.0] * len(rubs)  # friction decides by its exit
+    # No force holds what nothing moves: where it bends away, that is what lifts.
+    lifted = [jnp.where(moved, f, -drift) for f, drift, moved in zip(forces, r.drift, r.moved, strict=False)]
+    forces = [*lifted[:n], *forces[n:]]
     terms = zip(inexact, forces, sizes, floating, strict=True)
     noise = [e * (jnp.abs(f) + size) + rounds + NOTHING for e, f, size, rounds in terms]
     closed = [m != OPEN for m in modes]
@@ -113,13 +117,15 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
 def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory) -> tuple[Condition, ...]:
     """When a contact strikes, lifts, slips, stops, or has no answer."""
     n, shared = len(contacts), jax.lax.stop_gradient(held.shared)
+    r = system_of(contacts, scene)
     strikes, lifts = [], []
     for i, contact in enumerate(contacts):
         touch = contact.pair.touching(scene)
         gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
         none = memory.speed[i]  # a blow would decide that it does not close
         strike = rising(-gap, slow=2.0 * none, deep=2.0 * noise, rounding=noise, floor=none)
-        strikes.append(unless(modes[i] != OPEN, strike))
+        passes = r.each[i].passes(scene) & (-gap <= 2.0 * noise)
+        strikes.append(unless((modes[i] != OPEN) | passes, strike))
         noise = jax.lax.stop_gradient(held.noise[i])
         pulls = level(-held.forces[i] - 2.0 * noise, shared + noise)
         lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], pulls))
@@ -163,6 +169,7 @@ def released(
     through = [motion.solve(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
     rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
+    resting = [on & moved for on, moved in zip(resting, r.moved, strict=False)]
     if n == 1 and not rubbing(contacts):  # one contact without friction pushes, or leaves
         pushes = resting[0] & (rise[0] < 0.0)
         push = jnp.where(pushes, -rise[0] / w[0][0], 0.0)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Scene
 from ..friction import AbstractDry
-from ..rows import Rows, rows_of
+from ..rows import Rows, angles_of, rows_of
 from .rigid_contact import Contacts
 from .several import Problem
 
@@ -21,6 +21,7 @@ class System(NamedTuple):
     row: list[list[Any]]
     drift: list[Any]
     speed: list[Any]
+    moved: list[Any]  # flags: can any motion of the robot change this? Not the gap under a leg that is stretched
 
 
 def rubbing(contacts: Contacts) -> tuple[int, ...]:
@@ -43,6 +44,7 @@ def system_of(contacts: Contacts, scene: Scene) -> System:
         [*(r.normal for r in each), *(r.tangential for r in rubs)],
         [*(r.normal_drift for r in each), *(r.tangential_drift for r in rubs)],
         [*(r.separation for r in each), *(r.touch.sliding for r in rubs)],
+        [*(r.normal_moves(scene) for r in each), *(r.tangential_moves(scene) for r in rubs)],
     )
 
 
@@ -64,8 +66,8 @@ def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noi
     every = [*place, *(place[i] for i in rubbing(contacts))]
     rise = [_sizes(row, free) + jnp.abs(drift) for row, drift in zip(system.row, system.drift, strict=True)]
     # Levers are differences of places, and rounded as these are: far away, what turns has less exact speeds.
-    turning = sum(jnp.abs(scene.v[i]) for i in _angles(scene))
-    turned = turning * turning + sum(jnp.abs(free[i]) for i in _angles(scene))
+    turning = sum(jnp.abs(scene.v[i]) for i in angles_of(scene))
+    turned = turning * turning + sum(jnp.abs(free[i]) for i in angles_of(scene))
     # A speed is also off by what it changes within the last bits of time.
     late = 32.0 * ULP * jnp.abs(scene.t)
     speed = [
@@ -73,11 +75,6 @@ def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noi
         for row, u, r, e in zip(system.row, system.speed, rise, every, strict=True)
     ]
     return Noise(place, speed, [ROUNDING * r + turned * e for r, e in zip(rise, every, strict=True)])
-
-
-def _angles(scene: Scene) -> range:
-    top = scene.mechanism.topology
-    return range(top.base_dof, top.base_dof + top.links)
 
 
 def _sizes(row: list[Any], values: Any) -> Any:

@@ -1,0 +1,110 @@
+"""Points that nothing moves along the normal, or along the surface: a pendulum over its lowest point, a lying link."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+
+DOWN = -np.pi / 2
+
+
+def pendulum(floor=0.0, law=None, friction=None, surface=None, at=0.0, length=1.0):
+    """A rod that just reaches the floor when it hangs."""
+    arm = carom.Mechanism([carom.Rod(length=length, mass=1.0)], base=carom.Fixed(at, at + length))
+    surface = carom.Plane(height=at + floor) if surface is None else surface
+    contact = carom.Contact(arm.tip, surface, law or carom.Newton(restitution=0.5), friction, name="floor")
+    return carom.World(arm, contacts=contact)
+
+
+def free(start, rate, until=1.0, length=1.0):
+    arm = carom.Mechanism([carom.Rod(length=length, mass=1.0)], base=carom.Fixed(0.0, length))
+    world = carom.World(arm)
+    return carom.simulate(world, world.state([start], [rate]), until=until)
+
+
+@pytest.mark.parametrize("friction", [None, carom.Coulomb(mu=0.3)], ids=["smooth", "rough"])
+@pytest.mark.parametrize("before", [0.0, 1e-9, 1e-7, 0.3])
+def test_a_pendulum_that_just_reaches_the_floor_swings_through(friction, before):
+    """It was held there for ever, at rest, as "closed", and the ledger said 0 %."""
+    world = pendulum(friction=friction)
+    result = carom.simulate(world, world.state([DOWN - before], [1.0]), until=1.0)
+    np.testing.assert_allclose(result.q[-1], free(DOWN - before, 1.0).q[-1], atol=1e-8)
+    assert not result.warnings
+    assert result.energy.max_error_percent < 2e-6
+
+
+@pytest.mark.parametrize("friction", [None, carom.Coulomb(mu=0.3)], ids=["smooth", "rough"])
+def test_a_pendulum_that_hangs_on_the_floor_hangs(friction):
+    world = pendulum(friction=friction)
+    result = carom.simulate(world, world.state([DOWN], [0.0]), until=1.0)
+    np.testing.assert_allclose(result.q[-1], DOWN, atol=1e-12)
+    assert not result.warnings
+
+
+@pytest.mark.parametrize(("at", "length", "rate", "until"), [(1e3, 1.0, 1.0, 1.0), (0.0, 1e-6, 1e3, 1e-3)])
+def test_neither_place_nor_size_makes_it_strike(at, length, rate, until):
+    world = pendulum(at=at, length=length)
+    result = carom.simulate(world, world.state([DOWN - 0.3], [rate]), until=until)
+    np.testing.assert_allclose(result.q[-1], free(DOWN - 0.3, rate, until, length).q[-1], atol=1e-7)
+
+
+@pytest.mark.parametrize("height", [1e-12, 1e-10, 1e-8, 1e-4])
+@pytest.mark.parametrize("past", [0.0, 1e-7])
+def test_a_floor_that_is_higher_than_rounding_is_struck(height, past):
+    """From a start at the floor the dip into it begins with a zero, and ends within the first step."""
+    world = pendulum(floor=height)
+    angle = np.arccos(1.0 - height)
+    result = carom.simulate(world, world.state([DOWN - angle * (1.0 + past)], [1.0]), until=0.3)
+    assert len(result.impacts) == 1
+    assert result.impacts[0].t_start < 1e-8
+    np.testing.assert_allclose(result.impacts[0].restitution, 0.5, atol=1e-3)
+    assert result.penetration < 1e-13
+
+
+def test_a_blow_at_the_first_instant_is_in_the_ledger():
+    """The start's energy was taken after the blow: 100 % were missing."""
+    world = pendulum(floor=0.5)
+    start = world.state([DOWN - np.arccos(0.5)], [1.0])
+    result = carom.simulate(world, start, until=0.05)
+    assert result.impacts[0].t_start == 0.0
+    assert result.energy.max_error_percent < 1e-6
+    np.testing.assert_allclose(result.energy.start, world.energy(start.q, start.v))
+    np.testing.assert_allclose(
+        result.energy.works["rigid contacts: blows"][-1], -0.5 * (1.0 / 3.0) * (1.0 - 0.25), rtol=1e-9
+    )
+
+
+def test_a_table_that_lifts_a_hanging_rod_has_no_answer():
+    """The rod would have to become shorter."""
+    table = carom.Moving(carom.Plane(height=-0.05), velocity=(0.0, 0.5))
+    world = pendulum(surface=table)
+    with pytest.raises(carom.CaromError, match="rigid contacts allow no motion"):
+        carom.simulate(world, world.state([DOWN], [0.0]), until=1.0)
+
+
+def test_a_lying_link_cannot_slide_and_still_presses():
+    """Its tangential row is zero: reactions were not finite, and the inchworm could not begin its first step."""
+    arm = carom.Mechanism([carom.Rod(length=1.0, mass=2.0)], base=carom.Fixed(0.0, 0.0))
+    contact = carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Plastic(), carom.Coulomb(mu=0.5), name="floor")
+    world = carom.World(arm, contacts=contact)
+    result = carom.simulate(world, world.state([0.0], [0.0]), until=0.5)
+    push = result.stances[0].normal_impulse / 0.5
+    np.testing.assert_allclose(push, 2.0 * 9.81 / 2.0, rtol=1e-6)
+
+
+def test_bars_that_pass_together_with_others_are_not_stopped():
+    """What rests beside it is stopped together; the row of the pendulum is none, and its rate stays."""
+    robots = carom.Mechanism(
+        [carom.Rod(length=1.0, mass=1.0), carom.Rod(length=1.0, mass=1.0)],
+        base=carom.Fixed(0.0, 2.0),
+    )
+    plane = carom.Plane(height=0.0)
+    contacts = [carom.Contact(robots.tip, plane, carom.Plastic(), carom.Coulomb(mu=0.3), name="foot")]
+    contacts.append(carom.Contact(robots.tip, carom.Plane(height=-1e-3), carom.Plastic(), name="below"))
+    world = carom.World(robots, contacts=contacts)
+    result = carom.simulate(world, world.state([DOWN, DOWN], [0.7, 0.7]), until=0.5)
+    alone = carom.World(robots)
+    want = carom.simulate(alone, alone.state([DOWN, DOWN], [0.7, 0.7]), until=0.5)
+    np.testing.assert_allclose(result.q[-1], want.q[-1], atol=1e-8)
+    assert bool(jnp.all(jnp.isfinite(result.v)))

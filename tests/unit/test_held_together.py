@@ -86,3 +86,10 @@ def test_a_dent_is_not_made_and_left_without_end():
     """At the peak d = d_m: whether that is pressed on was decided by a rate of rounding, there and back."""
     ends = carom.batch(dropped, {"tilt": np.linspace(0.01, 0.3, 40)}, falling, until=0.5)
     assert len(ends.finished) == 40
+
+
+def test_a_dent_is_not_looked_into_without_end():
+    """A value that stands still in rounding, with rates that do not, seemed to hide a peak in every step."""
+    tilts = np.linspace(0.01, 0.3, 6000)[[1088, 3069, 3070, 3071, 3072]]
+    ends = carom.batch(dropped, {"tilt": tilts}, falling, until=0.5)
+    assert len(ends.finished) == len(tilts)

@@ -238,8 +238,9 @@ class CompliantContact(AbstractAutomaton):
         surface = self.normal.surface(memory, self.pair.place(scene, k))
         inner = self.normal.guard(law, memory, k.indentation, k.rate)
         release = self.normal.release(law, memory, k.indentation)
-        # Another's blow may throw a rate beyond a corner at once, whichever way it goes on from there.
-        exits = [turning(g, 0.0) if not isinstance(g, Condition) else g for g in inner]
+        # Another's blow may throw a rate beyond a corner at once, whichever way it goes on from there. A condition that
+        # a law states by itself is one of its indentation, and rounded as that is.
+        exits = [g._replace(rounding=noise) if isinstance(g, Condition) else turning(g, 0.0) for g in inner]
         closed = (*exits, rising(release, rounding=noise), *self._friction_guards(scene, own, k))
         return (
             unless(~is_open, rising(k.indentation - surface, rounding=noise)),

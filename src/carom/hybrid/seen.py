@@ -272,7 +272,8 @@ def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], s
         a, b = r0 * span, r1 * span
         x = _peak(v0, a, v1, b)
         peak = _hermite(v0, a, v1, b, x)
-        lowest = jnp.where(v0 > end.rounding[i], level, 0.0) - 0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
+        # What begins at zero, or above, must rise by more than rounding: rates are finer than values.
+        lowest = jnp.where(v0 >= -end.rounding[i], level, 0.0) - 0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
         near = (peak > lowest) & (x > 0.02) & (x < 0.98)
         hump = (a > 0.0) & (b <= 0.0)
         tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)

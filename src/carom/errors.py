@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 
 class CaromError(ValueError):
@@ -53,7 +54,7 @@ def flaw(broken: Any) -> None:
         flaws.append(broken)
 
 
-def broken(tree: Any) -> Any:
+def broken(tree: PyTree) -> Any:
     """Does a number in `tree` break a rule of the object that holds it? For objects that were made somewhere else.
 
     Rules of laws, that is: those that stand in a class's `__check_init__`. They have warned already.
@@ -68,7 +69,7 @@ def broken(tree: Any) -> Any:
     return functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
 
 
-def _nodes(tree: Any) -> Iterator[Any]:
+def _nodes(tree: PyTree) -> Iterator[Any]:
     """An object, and all that it holds."""
     yield tree
     if dataclasses.is_dataclass(tree):

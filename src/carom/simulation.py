@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from . import errors
 from .hybrid import outcome
@@ -25,6 +26,7 @@ from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_defaul
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
 from .progress import Progress
+from .quantities import Given
 from .result import files
 from .result.cautions import at_once
 from .result.result import Result, Statistics
@@ -146,7 +148,7 @@ def _refuse_start(world: World, state: State) -> None:
                 raise errors.CaromError(say())
 
 
-def _opening(ledger: bool, world: World, q: Any, v: Any, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
+def _opening(ledger: bool, world: World, q: Given, v: Given, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
     """The carry at the start, overlaps of the contacts, and values of the guards that ask for no reaction."""
     c = start(world, q, v, h, ledger)
     scene = scene_with_motion(world, c.t, c.y, c.phases, c.memory)
@@ -209,7 +211,7 @@ def unpack(world: World, carry: Carry, steps: np.ndarray, events: np.ndarray) ->
     return _columns(step_like, steps[steps[:, 0] < end]), _columns(event_like, events[known])
 
 
-def _columns(like: Any, rows: np.ndarray) -> Any:
+def _columns(like: PyTree, rows: np.ndarray) -> Any:
     leaves, tree = jax.tree.flatten(like)
     out, at = [], 0
     for leaf in leaves:
@@ -263,7 +265,7 @@ class _Store:
         return np.concatenate([none[0], *(s for s, _ in pieces)]), np.concatenate([none[1], *(e for _, e in pieces)])
 
 
-def _column_names(like: Any) -> list[str]:
+def _column_names(like: PyTree) -> list[str]:
     """A name for every number of a row, such as .y.q[0]."""
     out = []
     for path, leaf in jax.tree_util.tree_flatten_with_path(like)[0]:

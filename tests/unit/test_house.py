@@ -30,3 +30,8 @@ def test_rooms_are_small_and_their_names_occur_once():
 
 def test_nobody_asks_for_the_class_of_an_automaton_a_law_or_a_surface():
     assert house.asked_classes() == []
+
+
+def test_most_numbers_have_a_type_with_a_name():
+    left_open, parameters = house.open_types()
+    assert left_open <= 0.2 * parameters

@@ -7,6 +7,7 @@ from math import pi, sqrt
 from typing import Any
 
 from .. import errors
+from ..quantities import Real
 from .plain import plain
 
 # Handbook values are rounded to three digits; two data further apart than this contradict each other.
@@ -67,7 +68,7 @@ class Section:
         object.__setattr__(self, "rotary_inertia", mu * moment / A if J is None else J)
 
     @classmethod
-    def rectangle(cls, *, width: Any, depth: Any, **data: Any) -> Section:
+    def rectangle(cls, *, width: Real, depth: Real, **data: Any) -> Section:
         """`width` [m] across the plane of motion, `depth` [m] in it: A = w h, I = w h^3 / 12.
 
         Shear factor 10 (1 + nu) / (12 + 11 nu) unless given (Cowper 1966).
@@ -76,13 +77,13 @@ class Section:
         return cls._shaped(w * h, w * h**3 / 12, data, lambda nu: 10 * (1 + nu) / (12 + 11 * nu))
 
     @classmethod
-    def circle(cls, *, radius: Any, **data: Any) -> Section:
+    def circle(cls, *, radius: Real, **data: Any) -> Section:
         """Solid circle, `radius` [m]: A = pi r^2, I = pi r^4 / 4; shear factor 6 (1 + nu) / (7 + 6 nu) unless given."""
         r = _positive("radius", radius)
         return cls._shaped(pi * r**2, pi * r**4 / 4, data, lambda nu: 6 * (1 + nu) / (7 + 6 * nu))
 
     @classmethod
-    def tube(cls, *, outer_radius: Any, inner_radius: Any, **data: Any) -> Section:
+    def tube(cls, *, outer_radius: Real, inner_radius: Real, **data: Any) -> Section:
         """Round tube, radii [m]; Cowper's shear factor for a hollow circle, any wall, unless given."""
         R, r = _positive("outer_radius", outer_radius), _positive("inner_radius", inner_radius)
         if r >= R:
@@ -168,7 +169,7 @@ def _settle(field: str, given: float | None, implied: tuple[str, float] | None, 
     return given
 
 
-def _shear_modulus(E: float, shear_modulus: Any, poisson_ratio: Any) -> float | None:
+def _shear_modulus(E: float, shear_modulus: Real, poisson_ratio: Real) -> float | None:
     G = _optional("shear_modulus", shear_modulus)
     if poisson_ratio is None:
         return G
@@ -179,7 +180,7 @@ def _shear_modulus(E: float, shear_modulus: Any, poisson_ratio: Any) -> float | 
     return _settle("shear_modulus", G, implied, "poisson_ratio")
 
 
-def _factor(shear_factor: Any) -> float | None:
+def _factor(shear_factor: Real) -> float | None:
     k = _optional("shear_factor", shear_factor)
     if k is not None and k > 1:
         raise errors.CaromError(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..quantities import Real
 from .plain import plain
 from .shapes import AbstractShapes, frozen, gauss
 
@@ -208,7 +209,7 @@ def _least(matrix: np.ndarray, mass: np.ndarray) -> float:
 
 
 def _damping(
-    shapes: AbstractShapes, integrals: tuple[np.ndarray, ...], air: Any, material: Any, ratio: Any
+    shapes: AbstractShapes, integrals: tuple[np.ndarray, ...], air: Real, material: Real, ratio: Real
 ) -> np.ndarray:
     WW, ThetaTheta, stiffness, curvatures = integrals
     gamma = plain("Beam", "air_damping", air, least=0.0)
@@ -229,7 +230,7 @@ def _damping(
     return (left * (2 * zeta * np.sqrt(squares))) @ left.T
 
 
-def _ratios(ratio: Any, count: int) -> np.ndarray:
+def _ratios(ratio: Real, count: int) -> np.ndarray:
     if np.ndim(ratio) == 0:
         return np.full(count, plain("Beam", "damping_ratio", ratio, least=0.0))
     errors.vector("Beam", "damping_ratio", ratio, count)

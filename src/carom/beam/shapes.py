@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from .. import errors
+from ..quantities import Real
 from .cross_section import Section
 from .plain import plain
 
@@ -51,7 +52,7 @@ class AbstractShapes(ABC):
         """W_j(eta)."""
         return self._at(eta, DEFLECTION)
 
-    def slope(self, eta: Any) -> np.ndarray:
+    def slope(self, eta: Real) -> np.ndarray:
         """W_j'(eta)."""
         return self._at(eta, SLOPE)
 
@@ -84,11 +85,11 @@ class AbstractShapes(ABC):
         H = self.length * (_partial_integrals(x, w, place.ravel()) @ product)
         return H.reshape(*place.shape, self.count, self.count)
 
-    def _at(self, eta: Any, row: int) -> np.ndarray:
+    def _at(self, eta: Real, row: int) -> np.ndarray:
         place = self._place(eta)
         return self._derivatives(place.ravel())[row].reshape(*place.shape, self.count)
 
-    def _place(self, eta: Any) -> np.ndarray:
+    def _place(self, eta: Real) -> np.ndarray:
         try:
             x = np.asarray(eta, dtype=float) / self.length
         except (TypeError, ValueError):
@@ -128,7 +129,7 @@ def frozen(array: Any) -> np.ndarray:
     return copy
 
 
-def check_beam(section: Any, length: Any, theory: Any) -> float:
+def check_beam(section: Any, length: Real, theory: Any) -> float:
     """Refuse what no beam can be made of; the length as a float."""
     if not isinstance(section, Section):
         raise errors.CaromError(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .. import errors
+from ..quantities import Real
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam
 
@@ -50,7 +51,7 @@ class GivenShapes(AbstractShapes):
 
 
 def given_shapes(
-    section: Any, length: Any, deflections: Any, rotations: Any = None, theory: Any = "euler-bernoulli"
+    section: Any, length: Real, deflections: Any, rotations: Any = None, theory: Any = "euler-bernoulli"
 ) -> GivenShapes:
     """Assumed shapes W_j and, for Timoshenko, section rotations Theta_j.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..quantities import Real
 from . import spectrum, waves
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam, frozen, gauss
@@ -71,7 +72,7 @@ class Modes(AbstractShapes):
 
 def modes(
     section: Any,
-    length: Any,
+    length: Real,
     ends: Any,
     count: Any = 1,
     theory: Any = "timoshenko",

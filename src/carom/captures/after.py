@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
 from ..mechanism.tree import mechanism_of
+from ..quantities import Vector
 from .grip import turning_row
 from .record import Capture
 
@@ -104,7 +105,7 @@ def _hung(m: Mechanism, hand: Site, grip: Site) -> Mechanism:
     return _without_tree(mechanism_of(numbers, dataclasses.replace(top, parents=parents)), grip, range(top.links), hand)
 
 
-def _welded(m: Mechanism, hand: Site, grip: Site, q: Any) -> Mechanism:
+def _welded(m: Mechanism, hand: Site, grip: Site, q: Vector) -> Mechanism:
     """The object's mass on the link that holds it. The body that is welded has its origin at the grip."""
     n, top, k = m.numbers, m.topology, grip.link
     angle = (turning_row(m, grip) - turning_row(m, hand)) @ q

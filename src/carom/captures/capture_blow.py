@@ -20,6 +20,7 @@ from .. import errors
 from ..dynamics import mass_matrix, site_position, solve_kkt
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
+from ..quantities import Real, Vector
 from .grip import base_coordinates, grip_rows
 from .record import Capture
 
@@ -29,12 +30,12 @@ TOUCHING = 1e-6  # [m] sites further apart than this do not touch
 
 
 def capture(
-    mechanism: Any,
+    mechanism: Mechanism,
     hand: Any,
     grip: Any,
     state: State,
     kind: Any = "weld",
-    restitution: Any = 0.0,
+    restitution: Real = 0.0,
     base: Any = "free-floating",
 ) -> Capture:
     """The arm's site `hand` takes hold of the object's site `grip` in a state of both.
@@ -115,7 +116,7 @@ def _blow(
 
 @eqx.filter_jit
 def _solved(
-    count: int, held: tuple[int, ...], mechanism: Mechanism, hand: str, grip: str, q: Any, v: Any, e: Any
+    count: int, held: tuple[int, ...], mechanism: Mechanism, hand: str, grip: str, q: Vector, v: Vector, e: Real
 ) -> tuple[Any, Any, Any]:
     """Velocities after the blow, impulses along the rows, and whether the rows contradict each other."""
     rows = grip_rows(mechanism, q, hand, grip)[:count]
@@ -129,7 +130,7 @@ def _solved(
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def sites_of(mechanism: Any, hand: Any, grip: Any) -> tuple[Site, Site]:
+def sites_of(mechanism: Mechanism, hand: Any, grip: Any) -> tuple[Site, Site]:
     """The two sites, on different trees."""
     if not isinstance(mechanism, Mechanism):
         raise errors.CaromError(
@@ -146,7 +147,7 @@ def sites_of(mechanism: Any, hand: Any, grip: Any) -> tuple[Site, Site]:
     return arm, target
 
 
-def refuse_apart(mechanism: Mechanism, hand: Site, grip: Site, q: Any) -> None:
+def refuse_apart(mechanism: Mechanism, hand: Site, grip: Site, q: Vector) -> None:
     gap = errors.known(site_position(mechanism, q, hand) - site_position(mechanism, q, grip))
     if gap is not None and not float(np.hypot(*gap)) <= TOUCHING:
         raise errors.CaromError(
@@ -155,7 +156,7 @@ def refuse_apart(mechanism: Mechanism, hand: Site, grip: Site, q: Any) -> None:
         )
 
 
-def _check_restitution(e: Any, kind: str) -> None:
+def _check_restitution(e: Real, kind: str) -> None:
     errors.number("capture", "restitution", e)
     value = errors.known(e)
     if value is not None and not 0.0 <= float(value) <= 1.0:

@@ -11,9 +11,10 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics import site_jacobian
 from ..mechanism import Mechanism, Site
+from ..quantities import Vector
 
 
-def grip_rows(mechanism: Mechanism, q: Any, hand: Any, grip: Any) -> Float[Array, "3 dof"]:
+def grip_rows(mechanism: Mechanism, q: Vector, hand: Any, grip: Any) -> Float[Array, "3 dof"]:
     """Rows of the relative velocity of two sites (x, y) and of their relative rotation."""
     points = site_jacobian(mechanism, q, hand) - site_jacobian(mechanism, q, grip)
     turning = turning_row(mechanism, hand) - turning_row(mechanism, grip)

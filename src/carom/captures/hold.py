@@ -18,6 +18,7 @@ from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism, walk
+from ..quantities import Given, Real, Times, Vector
 from .capture_blow import BASES
 
 SOURCE = "control after a capture: Manfredi 2024, thesis, University of Trento"
@@ -53,12 +54,12 @@ class HoldPose(AbstractAutomaton):
 
     def __init__(
         self,
-        mechanism: Any,
-        q: Any,
-        kp: Any = 1.0,
-        kd: Any = None,
+        mechanism: Mechanism,
+        q: Given,
+        kp: Real = 1.0,
+        kd: Real | None = None,
         *,
-        damping_ratio: Any = 1.0,
+        damping_ratio: Real = 1.0,
         base: Any = "free-flying",
         gravity: Any = 0.0,
         linearise: bool = True,
@@ -160,7 +161,7 @@ def actuated_by(mechanism: Mechanism, base: str) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def _terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[Array, Array]:
+def _terms(mechanism: Mechanism, q: Vector, v: Vector, gravity: Any) -> tuple[Array, Array]:
     """Mass matrix and remaining forces in relative coordinates: M p'' + C = u."""
     if walk.small(mechanism.topology):  # all at once: this stands in every right-hand side of the integration
         lower, bias, weight = explicit.terms(mechanism, q, v, gravity)
@@ -191,7 +192,7 @@ def _to_absolute(mechanism: Mechanism) -> Any:
     return out
 
 
-def _needed(mechanism: Mechanism, q: Any, v: Any, gravity: Any, act: np.ndarray, asked: Any) -> Any:
+def _needed(mechanism: Mechanism, q: Vector, v: Vector, gravity: Real | Given, act: np.ndarray, asked: Any) -> Any:
     """Efforts that give the actuated coordinates the accelerations asked for, while the others move freely."""
     matrix, rest = _terms(mechanism, q, v, gravity)
     passive = np.asarray([i for i in range(mechanism.dof) if i not in act], dtype=int)
@@ -203,7 +204,7 @@ def _needed(mechanism: Mechanism, q: Any, v: Any, gravity: Any, act: np.ndarray,
     return need
 
 
-def efforts_at(result: Any, control: Any, times: Any) -> np.ndarray:
+def efforts_at(result: Any, control: Any, times: Times) -> np.ndarray:
     """Efforts of a `HoldPose` at these times of a run: a row per time, forces on the base in world axes first."""
     if not isinstance(control, HoldPose):
         raise errors.CaromError(f"control is a {type(control).__name__}; it must be the HoldPose of the run")

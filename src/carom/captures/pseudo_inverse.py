@@ -15,7 +15,7 @@ from .capture_blow import refuse_apart, sites_of
 from .record import Capture
 
 
-def capture_by_pseudo_inverse(mechanism: Any, hand: Any, grip: Any, state: State) -> Capture:
+def capture_by_pseudo_inverse(mechanism: Mechanism, hand: Any, grip: Any, state: State) -> Capture:
     """Equations (4.9) to (4.11) of the space-capture thesis; use `carom.capture` for the right answer.
 
         G p'+ = M p'- + J^T (J_O^+)^T M_O psi'-,   G = M + J^T (J_O^+)^T M_O J_O^+ J,   psi'+ = J_O^+ J p'+

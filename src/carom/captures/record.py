@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics import Momentum, kinetic_energy, kinetic_energy_by_link, momentum
 from ..mechanism import Mechanism
+from ..quantities import Vector
 from .grip import grip_rows
 
 
@@ -182,7 +183,7 @@ def _labels(c: Capture) -> list[tuple[str, str]]:
     ]
 
 
-def _column(c: Capture, v: Any, done: bool) -> dict[str, float]:
+def _column(c: Capture, v: Vector, done: bool) -> dict[str, float]:
     """Label -> value, before or after."""
     top, whole = c.mechanism.topology, momentum(c.mechanism, c.q, v)
     rates = {f"rate of {name}": float(x) for name, x in zip(top.labels, v, strict=True)}

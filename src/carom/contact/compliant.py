@@ -16,6 +16,7 @@ from ..hybrid.reaction import Row
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
+from ..quantities import Flag, Memory, PhaseNumber, Real
 from .card import references
 from .compliant_check import refuse_laws
 from .compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
@@ -42,8 +43,8 @@ class CompliantContact(AbstractAutomaton):
         against: Any = None,
         normal: Any = None,
         friction: Any = None,
-        radius: Any = 0.0,
-        other_radius: Any = 0.0,
+        radius: Real = 0.0,
+        other_radius: Real = 0.0,
         name: str | None = None,
     ) -> None:
         self.pair = pair_of("Contact", site, against, radius, other_radius)
@@ -81,7 +82,7 @@ class CompliantContact(AbstractAutomaton):
         """What friction remembers: what counted as none when its mode was last decided, or the piece of its formula."""
         return LEAST if self._dry else ("piece",) if self._bent else ()
 
-    def _lawful(self, memory: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _lawful(self, memory: Memory) -> tuple[Any, ...]:
         """The part of the memory that is the normal law's."""
         return memory[: len(memory) - len(self._remembered)]
 
@@ -124,22 +125,22 @@ class CompliantContact(AbstractAutomaton):
             drag = drag + scene.reactions(self, own)[0][0]
         return [Touch(k, push, drag)]
 
-    def _remarks(self, memory: tuple[Any, ...]) -> list[str]:
+    def _remarks(self, memory: Memory) -> list[str]:
         sentence = self.normal.beyond(self._lawful(memory))
         return [] if sentence is None else [f"contact '{self.name}': {sentence}"]
 
-    def striking(self, phase: Any) -> Any:
+    def striking(self, phase: PhaseNumber) -> Any:
         return phase != OPEN
 
-    def _law(self, phase: Any) -> Any:
+    def _law(self, phase: PhaseNumber) -> Any:
         """Phase of the normal law."""
         return (phase - 1) // len(MODES) if self._dry else phase - 1
 
-    def _mode(self, phase: Any) -> Any:
+    def _mode(self, phase: PhaseNumber) -> Any:
         """Mode of dry friction."""
         return (phase - 1) % len(MODES)
 
-    def _phase(self, law: Any, mode: Any) -> Any:
+    def _phase(self, law: Any, mode: PhaseNumber) -> Any:
         return 1 + law * len(MODES) + mode if self._dry else 1 + law
 
     # -- forces ------------------------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ class CompliantContact(AbstractAutomaton):
         push, drag, rates = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.states)))
         return k, push, drag, rates
 
-    def _drag(self, own: Own, push: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _drag(self, own: Own, push: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
         if self._bent:
             return self.friction.piecewise(own.memory[-1], push, sliding), ()
         if self._dry is None:
@@ -173,7 +174,7 @@ class CompliantContact(AbstractAutomaton):
         self.pair.push(scene, load, k, push, drag)
         return Flow(rates, self._powers(scene, k, push, drag))
 
-    def _powers(self, scene: Scene, k: Touching, push: Any, drag: Any) -> tuple[Any, ...]:
+    def _powers(self, scene: Scene, k: Touching, push: Real, drag: Real) -> tuple[Any, ...]:
         powers = (-push * k.rate, drag * k.sliding)
         if not self.pair.moves:
             return powers
@@ -191,7 +192,7 @@ class CompliantContact(AbstractAutomaton):
         held = self._dry.held(r.tangential_drift, r.touch.sliding)
         return [Row(self._holds(own.phase) & r.tangential_moves(scene), row, row, *held, zero)]
 
-    def _holds(self, phase: Any) -> Any:
+    def _holds(self, phase: PhaseNumber) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)
 
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
@@ -269,7 +270,7 @@ class CompliantContact(AbstractAutomaton):
         push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
         return slip_and_stop(self._dry, self._mode(own.phase), own.memory[-2:], k.sliding, push, held)
 
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         k, old = self.touching(scene), self._lawful(own.memory)
         inside = 1 + len(self.normal.exits)
         touch, inner, release, rubbed = fired[0], fired[1:inside], fired[inside], fired[inside + 1 :]
@@ -290,7 +291,7 @@ class CompliantContact(AbstractAutomaton):
         leaves = release | (again & (own.phase == OPEN))
         return Landing(jnp.where(leaves, OPEN, self._phase(law, mode)), (*memory, *least), states)
 
-    def _trial(self, scene: Scene, own: Own, law: Any, memory: tuple[Any, ...]) -> Trial:
+    def _trial(self, scene: Scene, own: Own, law: Any, memory: Memory) -> Trial:
         """What dry friction would have to hold if it stuck now."""
         r = rows_of(self.pair, scene)
         sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..hybrid.condition import ROUNDING, Condition, level, turning, unless
 from ..hybrid.reaction import dot
 from ..hybrid.scene import Scene
+from ..quantities import Flag, PhaseNumber, Real
 from .friction import AbstractDry
 from .friction.dry import LEFT, RIGHT, STICKING, mode_of, sense
 from .rows import Rows
@@ -18,7 +19,7 @@ SLIP_EXITS = ("slip right", "slip left", "stop")
 LEAST = ("least sliding", "least friction")  # what counted as none when the mode was last decided
 
 
-def sliding_force(dry: AbstractDry, mode: Any, push: Any, sliding: Any) -> Any:
+def sliding_force(dry: AbstractDry, mode: PhaseNumber, push: Real, sliding: Real) -> Any:
     """Friction force [N] while it slides; zero while it sticks.
 
     The sense is that of the mode, not of the velocity: it stays while an event is being located.
@@ -54,9 +55,9 @@ def mode_after(
     dry: AbstractDry,
     before: tuple[Any, tuple[Any, ...]],
     trial: Trial,
-    sliding: Any,
+    sliding: Real,
     touch: Any,
-    fired: tuple[Any, ...],
+    fired: tuple[Flag, ...],
 ) -> tuple[Any, tuple[Any, Any]]:
     """Mode after an event, with what counted as none; `before`: both as they were; `touch`: its velocities are new."""
     (old_mode, old_least), (right, left, stop) = before, fired
@@ -68,7 +69,7 @@ def mode_after(
     return jnp.where(ours, mode, old_mode), (_within_band(dry, sliding, ours, mode, slow), weak)
 
 
-def _within_band(dry: AbstractDry, sliding: Any, ours: Any, mode: Any, slow: Any) -> Any:
+def _within_band(dry: AbstractDry, sliding: Real, ours: Any, mode: PhaseNumber, slow: Any) -> Any:
     """Negative where it slides within the band of speeds in which it could not stick."""
     band = dry.stops_at
     speed = jax.lax.stop_gradient(jnp.abs(sliding))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..hybrid.member import AbstractUnplaced
 from ..mechanism import Mechanism
+from ..quantities import Real
 from .compliant import CompliantContact
 from .impact import RigidContact
 from .normal import AbstractNormalLaw
@@ -17,8 +18,8 @@ def Contact(
     against: Any = None,
     normal: Any = None,
     friction: Any = None,
-    radius: Any = 0.0,
-    other_radius: Any = 0.0,
+    radius: Real = 0.0,
+    other_radius: Real = 0.0,
     name: str | None = None,
 ) -> CompliantContact | RigidContact | UnplacedContact:
     """A site (with a round tip of `radius` [m], by default a point) against a surface or another body.
@@ -41,7 +42,7 @@ def Contact(
     return _made(site, *given)
 
 
-def _made(site: Any, against: Any, normal: Any, *rest: Any) -> CompliantContact | RigidContact:
+def _made(site: Any, against: Any, normal: Real, *rest: Any) -> CompliantContact | RigidContact:
     kind = CompliantContact if isinstance(normal, AbstractNormalLaw) else RigidContact
     return kind(site, against, normal, *rest)
 

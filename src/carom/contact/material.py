@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 
 from .. import errors
+from ..quantities import Real
 
 
 class Material(eqx.Module):
@@ -34,7 +35,7 @@ class Material(eqx.Module):
             errors.number("Material", "yield_strength", self.yield_strength, above=0.0)
 
 
-def check_material(owner: str, field: str, value: Any) -> None:
+def check_material(owner: str, field: str, value: Real) -> None:
     """Refuse anything but a material."""
     if not isinstance(value, Material):
         raise errors.CaromError(
@@ -48,12 +49,12 @@ def reduced_modulus(a: Material, b: Material) -> Any:
     return 1.0 / ((1.0 - a.poisson_ratio**2) / a.youngs_modulus + (1.0 - b.poisson_ratio**2) / b.youngs_modulus)
 
 
-def reduced_radius(radius: Any, other: Any = None) -> Any:
+def reduced_radius(radius: Real, other: Any = None) -> Any:
     """1/R = 1/R_1 + 1/R_2 [m]; without a second radius the other body is flat."""
     return radius if other is None else radius * other / (radius + other)
 
 
-def hertz_stiffness(a: Any, b: Any, radius: Any, other_radius: Any = None) -> Any:
+def hertz_stiffness(a: Any, b: Any, radius: Real, other_radius: Real | None = None) -> Any:
     """K of F = K d^1.5 for a sphere on a flat, or on a sphere of `other_radius` [N/m^1.5]: (4/3) E sqrt(R)."""
     check_material("hertz_stiffness", "first", a)
     check_material("hertz_stiffness", "second", b)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.condition import condition_of
+from ..quantities import Real
 from .normal import AbstractNormalLaw
 
 LONGEST = 1e3  # [s] a blow that lasts longer is none
@@ -24,7 +25,7 @@ class Blow(NamedTuple):
     memory: tuple[float, ...]  # of the law, at release
 
 
-def achieved_restitution(law: Any, speed: Any = 1.0, mass: Any = 1.0) -> float:
+def achieved_restitution(law: Any, speed: Real = 1.0, mass: Real = 1.0) -> float:
     """Speed after over speed before, of a point mass [kg] that strikes at that speed [m/s] and feels nothing else.
 
     Accurate to 1e-10. Laws that have an energy equation to solve (the family of Hunt and Crossley, Jackson-Green)
@@ -36,7 +37,13 @@ def achieved_restitution(law: Any, speed: Any = 1.0, mass: Any = 1.0) -> float:
 
 
 def simulated_restitution(
-    law: Any, speed: Any = 1.0, mass: Any = 1.0, *, until: float = LONGEST, solver: str = "dopri8", rtol: float = 1e-12
+    law: Any,
+    speed: Real = 1.0,
+    mass: Real = 1.0,
+    *,
+    until: float = LONGEST,
+    solver: str = "dopri8",
+    rtol: float = 1e-12,
 ) -> float:
     """The same by `carom.simulate`: a free body strikes a plane, a millisecond after the start, without gravity.
 
@@ -65,7 +72,7 @@ def simulated_restitution(
 
 
 def integrated_blow(
-    law: Any, speed: Any = 1.0, mass: Any = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
+    law: Any, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
 ) -> Blow:
     """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
     _check("integrated_blow", law, speed, mass)
@@ -93,7 +100,7 @@ class _Walk:
 
         phase, memory = self.phase, self.memory
 
-        def motion(t: Any, y: Any) -> list[float]:
+        def motion(t: Real, y: Any) -> list[float]:
             return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
@@ -123,7 +130,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def event(k: int) -> Any:
-            def guard(t: Any, y: Any) -> float:
+            def guard(t: Real, y: Any) -> float:
                 return float(self.guards(phase, memory, y[0], y[1])[k])
 
             guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]
@@ -136,7 +143,7 @@ def _floats(values: Any) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 
-def _check(owner: str, law: Any, speed: Any, mass: Any) -> None:
+def _check(owner: str, law: Any, speed: Real, mass: Real) -> None:
     if not isinstance(law, AbstractNormalLaw):
         raise errors.CaromError(
             f"law of {owner} is a {type(law).__name__}; it must be a compliant normal law, such as "

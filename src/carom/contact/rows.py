@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..hybrid.condition import ROUNDING, any_of
 from ..hybrid.scene import Load, Scene
+from ..quantities import Real
 from .pairs import AbstractPair, Touching
 
 SINGULAR = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
@@ -64,7 +65,7 @@ def angles_of(scene: Scene) -> range:
 
 
 def rows_of(pair: AbstractPair, scene: Scene) -> Rows:
-    def kinematics(t: Any, q: Any) -> Touching:
+    def kinematics(t: Real, q: Any) -> Touching:
         touch = pair.touching(Scene(scene.mechanism, t, q, scene.v))
         return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), touch)
 

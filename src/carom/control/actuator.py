@@ -15,6 +15,7 @@ from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene
+from ..quantities import Flag, Real
 from .limits import Limits
 from .switch import AbstractSwitch
 
@@ -131,7 +132,7 @@ class AbstractActuator(AbstractAutomaton):
         times = [jnp.where(own.phase == i, time, jnp.inf) for i, time in known]
         return times if self.rate is None else [*times, own.memory[0]]
 
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         count = len(self.schedule)
         phase = own.phase
         for i in range(count):
@@ -165,7 +166,7 @@ def refuse_negative(name: str, field: str, numbers: Any) -> None:
         )
 
 
-def sampling(name: str, rate: Any) -> Any:
+def sampling(name: str, rate: Real) -> Any:
     """A sampling rate [Hz], or None for a continuous controller."""
     if rate is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -16,6 +16,7 @@ from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
+from ..quantities import Flag, Real
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
@@ -38,7 +39,7 @@ class AbstractTorques(eqx.Module):
         """How many torques there are."""
 
     @abc.abstractmethod
-    def torques(self, i: Any, t: Any) -> Any:
+    def torques(self, i: Any, t: Real) -> Any:
         """Torques of piece i at t; the number of pieces stands for what comes after the end."""
 
 
@@ -55,7 +56,7 @@ class Tabled(AbstractTorques):
     def links(self) -> int:
         return self.table.size
 
-    def torques(self, i: Any, t: Any) -> Any:
+    def torques(self, i: Any, t: Real) -> Any:
         return self.table.piece(i, t).q
 
 
@@ -213,7 +214,7 @@ class FeedForward(AbstractActuator):
     def instants(self, own: Own) -> Sequence[Any]:
         return super().instants(own) if self.rate is not None else [*self._knots[1:]]
 
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         if self.rate is not None:
             return super().jump(scene, own, fired)
         first = int(self.plan.knots.shape[0]) - 1
@@ -244,7 +245,7 @@ def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
 
 
 def _reference_of(
-    name: str, reference: Any, mechanism: Mechanism, needed: bool
+    name: str, reference: Callable[..., Any], mechanism: Mechanism, needed: bool
 ) -> tuple[AbstractTrajectory | None, int]:
     top = mechanism.topology
     if not needed:

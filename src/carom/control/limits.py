@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..quantities import Flag, Memory
+
 SLOP = 0.05  # of the limit: farther beyond than this, the limit decides and not the side that is remembered
 
 
@@ -34,7 +36,7 @@ class Limits(NamedTuple):
         """On which side each torque is that is asked for now."""
         return tuple(jnp.sign(x) * (jnp.abs(x) > m) for x, m in self._pairs(asked))
 
-    def torques(self, asked: list[Any], memory: tuple[Any, ...]) -> list[Any]:
+    def torques(self, asked: list[Any], memory: Memory) -> list[Any]:
         """What the joints get. The stages of a step may see a little beyond the corner, as if it were not there."""
         out = []
         for side, (x, m) in zip(self._own(memory), self._pairs(lambda: asked), strict=True):
@@ -43,13 +45,13 @@ class Limits(NamedTuple):
             out.append(jnp.where(jnp.abs(by_side - clipped) <= SLOP * m, by_side, clipped))
         return out
 
-    def guards(self, asked: Callable[[], list[Any]], memory: tuple[Any, ...]) -> list[Any]:
+    def guards(self, asked: Callable[[], list[Any]], memory: Memory) -> list[Any]:
         """One for each joint [N m]: how far a free torque is beyond its limit, or a held one back from it."""
         pairs = zip(self._own(memory), self._pairs(asked), strict=True)
         return [jnp.where(side == 0.0, jnp.abs(x) - m, m - side * x) for side, (x, m) in pairs]
 
     def jump(
-        self, asked: Callable[[], list[Any]], memory: tuple[Any, ...], fired: tuple[Any, ...], switched: Any
+        self, asked: Callable[[], list[Any]], memory: Memory, fired: tuple[Flag, ...], switched: Any
     ) -> tuple[Any, ...]:
         """New sides: of joints whose exit fired, and of all where the rule itself has `switched` to another."""
         out = []
@@ -62,7 +64,7 @@ class Limits(NamedTuple):
             out.append(jnp.where(switched, fresh, jnp.where(hit, crossed, side)))
         return tuple(out)
 
-    def _own(self, memory: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _own(self, memory: Memory) -> tuple[Any, ...]:
         return memory[len(memory) - self.joints :]
 
     def _pairs(self, asked: Callable[[], list[Any]]) -> list[tuple[Any, Any]]:

@@ -15,6 +15,7 @@ from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
+from ..quantities import PhaseNumber
 from .actuator import AbstractActuator, gains, sampling
 from .stops import refuse_beyond
 from .switch import AbstractSwitch
@@ -113,7 +114,7 @@ class PostureControl(AbstractActuator):
             return None
         return targets[:, link] - (targets[:, parent] if parent >= 0 else 0.0)
 
-    def errors_of(self, scene: Scene, phase: Any) -> list[Any]:
+    def errors_of(self, scene: Scene, phase: PhaseNumber) -> list[Any]:
         """Angle minus target of every link."""
         angle = scene.relative_angle if self.relative else scene.angle
         return [angle(k) - target for k, target in enumerate(self._targets_in(phase))]
@@ -121,7 +122,7 @@ class PostureControl(AbstractActuator):
     def _targets(self, scene: Scene, own: Own) -> list[Any]:
         return self._targets_in(own.phase)
 
-    def _targets_in(self, phase: Any) -> list[Any]:
+    def _targets_in(self, phase: PhaseNumber) -> list[Any]:
         out = []
         for k in range(self.links):
             target = self.targets[0][k]

@@ -12,6 +12,7 @@ import numpy as np
 from .. import errors
 from ..contact.inverse import OFF, SINGULAR, ContactInverse, refuse_follow
 from ..control.trajectory import AbstractTrajectory, Motion
+from ..quantities import Real
 
 SAMPLES = 32  # per piece, of the path of the joints that follow: near enough for Newton's method to keep its branch
 
@@ -63,7 +64,7 @@ class ClosedMotion(AbstractTrajectory):
         zero = jnp.zeros(top.dof)
         return zero.at[rest].set(led.q).at[at].set(guess), zero.at[rest].set(led.v), zero.at[rest].set(led.a)
 
-    def smooth(self, i: Any, t: Any) -> Motion:
+    def smooth(self, i: Any, t: Real) -> Motion:
         share = t / self.led.duration * (self.path.shape[0] - 1)
         row = jnp.clip(jnp.floor(share).astype(int), 0, self.path.shape[0] - 2)
         part = jnp.clip(share - row, 0.0, 1.0)
@@ -78,7 +79,7 @@ def _followed(motion: ClosedMotion, start: Any, times: Any) -> tuple[Any, Any, A
     m = motion.problem.mechanism
     at = np.asarray([m.topology.angle_index(k) for k in motion.follow], dtype=int)
 
-    def one(guess: Any, t: Any) -> Any:
+    def one(guess: Any, t: Real) -> Any:
         state = motion._spread(motion.led.at(t), guess)
         (q, _, _), gap, leverage = motion.problem.closed(motion.follow, motion.relative, *state, t)
         found = (m.to_relative(q) if motion.relative else q)[at]

@@ -13,6 +13,7 @@ from .. import errors
 from ..contact import ContactInverse, Coulomb, Plane, RigidContact
 from ..control.trajectory import AbstractTrajectory, ParabolicBlends
 from ..mechanism import Arm, Rod
+from ..quantities import Given, Real
 from .closed import ClosedMotion
 from .gait import Gait
 from .gait_step import HOLDS, Step, seen_from_the_other_end
@@ -36,12 +37,12 @@ class Inchworm(eqx.Module):
 
     def __init__(
         self,
-        length: Any,
-        mass: Any,
+        length: Real,
+        mass: Real,
         links: int = 4,
         friction: Any = 0.4,
-        gravity: Any = 9.81,
-        slope: Any = 0.0,
+        gravity: Real | Given = 9.81,
+        slope: Real = 0.0,
     ) -> None:
         if not isinstance(links, int) or links < 2:
             raise errors.CaromError(
@@ -66,7 +67,7 @@ class Inchworm(eqx.Module):
         weight = -jnp.asarray(self.gravity, dtype=float) * jnp.stack([side * jnp.sin(slope), jnp.cos(slope)])
         return ContactInverse(arm, tip, passive=[arm.topology.names[-1]], gravity=weight)
 
-    def step(self, holds: str, first: Any, target: Any, duration: Any, blend: Any = None) -> Step:
+    def step(self, holds: str, first: Any, target: Any, duration: Real, blend: Real | None = None) -> Step:
         """From a posture (all link angles) to one whose led angles (all but the last) are given; parabolic blends."""
         errors.vector("step", "first", first, self.links)
         led = ParabolicBlends(jnp.asarray(first, dtype=float)[:-1], target, duration, blend)

@@ -25,6 +25,7 @@ from .. import errors
 from ..contact import ContactEfforts
 from ..control.trajectory import Motion
 from ..dynamics import momentum, site_position
+from ..quantities import Real, Times, Vector
 from .gait_step import Step, seen_from_the_other_end
 from .plan import SlidingPlan
 
@@ -90,7 +91,7 @@ class Gait(eqx.Module):
         begins, rears, fronts = (jnp.stack(column) for column in zip(*rows, strict=True))
         return begins, rears, fronts
 
-    def at(self, t: Any) -> GaitState:
+    def at(self, t: Real) -> GaitState:
         """The crawler at any t >= 0 [s], in any cycle; its rear begins at x = 0."""
         t = jnp.asarray(t, dtype=float)
         begins, rears, fronts = self.ledger
@@ -103,7 +104,7 @@ class Gait(eqx.Module):
         plan = jax.tree.map(lambda *x: jnp.stack(x)[k], *(step.plan for step in self.steps))
         return _state(k, plan, jnp.asarray(at_rear)[k], local - begins[k], anchor)
 
-    def over(self, times: Any) -> GaitState:
+    def over(self, times: Times) -> GaitState:
         """The same at many instants, as arrays over them; compiled."""
         return _over(self, jnp.asarray(times, dtype=float))
 
@@ -119,7 +120,7 @@ def _over(gait: Gait, times: Any) -> GaitState:
     return jax.vmap(gait.at)(times)
 
 
-def _state(k: Any, plan: SlidingPlan, at_rear: Any, t: Any, anchor: Any) -> GaitState:
+def _state(k: Any, plan: SlidingPlan, at_rear: Any, t: Real, anchor: Any) -> GaitState:
     """A step in the frame of the ground, its holding foot at x = anchor."""
     motion, found = plan.at(jnp.clip(t, 0.0, plan.duration))
     m, side = plan.problem.mechanism, jnp.where(at_rear, 1.0, -1.0)
@@ -141,7 +142,7 @@ def _holding(plan: SlidingPlan, motion: Motion, found: ContactEfforts) -> Any:
     """Force [N] of the ground on the foot that holds: what weight, inertia and the other foot leave to it."""
     m = plan.problem.mechanism
 
-    def linear(q: Any, v: Any) -> Any:
+    def linear(q: Vector, v: Vector) -> Any:
         return momentum(m, q, v).linear
 
     rate = jax.jvp(linear, (motion.q, motion.v), (motion.v, motion.a))[1]

@@ -14,6 +14,7 @@ from ..control.trajectory import Fitted
 from ..dynamics import site_position
 from ..hybrid.world import World
 from ..mechanism import Mechanism
+from ..quantities import Given
 from .plan import SlidingPlan
 
 HOLDS = ("front", "rear")
@@ -76,6 +77,6 @@ def _ends(plan: SlidingPlan) -> tuple[Any, Any]:
     return q[0], q[1]
 
 
-def seen_from_the_other_end(angles: Any) -> Any:
+def seen_from_the_other_end(angles: Given) -> Any:
     """Link angles counted from the other foot: the order is reversed, and so is each sign, being mirrored as well."""
     return -jnp.flip(jnp.asarray(angles))

@@ -14,6 +14,7 @@ from ..contact.inverse import SINGULAR, SLOW, ContactEfforts, ContactInverse
 from ..control.feedforward import AbstractTorques
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion
 from ..hybrid.scene import length_of
+from ..quantities import Real, Times
 
 SAMPLES = 33  # per piece, at which a plan is looked at before it is used
 
@@ -63,18 +64,18 @@ class SlidingPlan(AbstractTorques):
     def duration(self) -> Any:
         return self.motion.duration
 
-    def torques(self, i: Any, t: Any) -> Any:
+    def torques(self, i: Any, t: Real) -> Any:
         return self.piece(i, t)[1].torques
 
-    def piece(self, i: Any, t: Any) -> tuple[Motion, ContactEfforts]:
+    def piece(self, i: Any, t: Real) -> tuple[Motion, ContactEfforts]:
         motion = self.motion.piece(i, t)
         return motion, self.problem.efforts(*motion, self.senses, t)
 
-    def at(self, t: Any) -> tuple[Motion, ContactEfforts]:
+    def at(self, t: Real) -> tuple[Motion, ContactEfforts]:
         """The motion and what it needs at t [s]."""
         return self.piece(self.motion.index(t), jnp.asarray(t, dtype=float))
 
-    def over(self, times: Any) -> tuple[Motion, ContactEfforts]:
+    def over(self, times: Times) -> tuple[Motion, ContactEfforts]:
         """The same at many instants, as arrays over them; compiled."""
         return _over(self, jnp.asarray(times, dtype=float))
 
@@ -98,7 +99,7 @@ class Table(AbstractTorques):
     def links(self) -> int:
         return self.series.size
 
-    def torques(self, i: Any, t: Any) -> Any:
+    def torques(self, i: Any, t: Real) -> Any:
         return jnp.where(i >= self.series.pieces, self.rest, self.series.piece(i, t).q)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from .. import errors
 from ..dynamics import STANDARD_GRAVITY
 from ..mechanism import Mechanism
+from ..quantities import Given, Real
 from . import closed_form, symbolic
 from .names import Matrix, Names, load_sympy
 from .printed import Equations
@@ -20,7 +21,7 @@ def equations(
     coordinates: str = "absolute",
     symbols: Mapping[str, Any] | None = None,
     values: bool = False,
-    gravity: Any = STANDARD_GRAVITY,
+    gravity: Real | Given = STANDARD_GRAVITY,
 ) -> Equations:
     """Equations of motion of a mechanism, M q'' + bias - gravity - springs - dampers = efforts, as SymPy expressions.
 
@@ -62,7 +63,7 @@ def equations(
     )
 
 
-def _terms(sympy: Any, names: Names, mechanism: Mechanism, relative: bool, gravity: Any) -> dict[str, Matrix]:
+def _terms(sympy: Any, names: Names, mechanism: Mechanism, relative: bool, gravity: Real | Given) -> dict[str, Matrix]:
     """All terms on the chosen coordinates, by their names in `Equations`."""
     top = mechanism.topology
     # Name everything first, so that a misspelt key is refused before any work is done.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..quantities import Given
 from .names import Expr, Matrix, Quantity, dotted_name, load_sympy
 
 PARTS = ("torques", "mass_matrix", "bias", "gravity")
@@ -60,7 +61,7 @@ class Equations:
         """The mechanism's number for every symbol of a parameter, ready for SymPy's `subs`."""
         return {q.symbol: q.number for q in self.legend if q.number is not None}
 
-    def evaluate(self, q: Any, v: Any) -> Values:
+    def evaluate(self, q: Given, v: Given) -> Values:
         """Mass matrix, bias and weight at the state (q, v), both in the coordinates of these equations."""
         errors.vector("equations", "q", q, len(self.labels))
         errors.vector("equations", "v", v, len(self.labels))

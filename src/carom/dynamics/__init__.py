@@ -6,6 +6,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
+from ..quantities import Vector
 from .constrained import assemble as assemble
 from .constrained import constrained_dynamics as constrained_dynamics
 from .constraints import AbstractConstraint as AbstractConstraint
@@ -38,12 +39,12 @@ from .kkt import Constrained as Constrained
 from .kkt import solve_kkt as solve_kkt
 
 
-def mass_matrix(mechanism: Mechanism, q: Any, formalism: Any = "explicit") -> Float[Array, "dof dof"]:
+def mass_matrix(mechanism: Mechanism, q: Vector, formalism: Any = "explicit") -> Float[Array, "dof dof"]:
     """Mass matrix M(q) in absolute coordinates."""
     return _mass_matrix(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q))
 
 
-def bias(mechanism: Mechanism, q: Any, v: Any, formalism: Any = "explicit") -> Float[Array, " dof"]:
+def bias(mechanism: Mechanism, q: Vector, v: Vector, formalism: Any = "explicit") -> Float[Array, " dof"]:
     """Inertial forces at zero acceleration, so that M v' + bias = all generalized forces."""
     return _bias(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), vector_of(mechanism, "v", v))
 
@@ -56,15 +57,15 @@ def gravity_force(
 
 
 @eqx.filter_jit
-def _mass_matrix(chosen: AbstractFormalism, mechanism: Mechanism, q: Any) -> Array:
+def _mass_matrix(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector) -> Array:
     return chosen.mass_matrix(mechanism, q)
 
 
 @eqx.filter_jit
-def _bias(chosen: AbstractFormalism, mechanism: Mechanism, q: Any, v: Any) -> Array:
+def _bias(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector, v: Vector) -> Array:
     return chosen.bias(mechanism, q, v)
 
 
 @eqx.filter_jit
-def _gravity(chosen: AbstractFormalism, mechanism: Mechanism, q: Any, gravity: Any) -> Array:
+def _gravity(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector, gravity: Vector) -> Array:
     return chosen.gravity(mechanism, q, gravity)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism
+from ..quantities import Vector
 from .constraints import AbstractConstraint, constraint_error, constraint_rows
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
@@ -26,10 +27,10 @@ def _constrained(
     chosen: AbstractFormalism,
     mechanism: Mechanism,
     constraints: tuple[AbstractConstraint, ...],
-    q: Any,
-    v: Any,
+    q: Vector,
+    v: Vector,
     efforts: tuple[Any, Any, Any],
-    gravity: Any,
+    gravity: Vector,
     stabilise: Any,
 ) -> tuple[Constrained, Array]:
     force = generalized_force(mechanism, q, v, *efforts) + chosen.gravity(mechanism, q, gravity)
@@ -102,8 +103,8 @@ def _raise_if(out: Any, wrong: Any, message: str) -> Any:
 def assemble(
     mechanism: Mechanism,
     constraints: Any,
-    q: Any,
-    v: Any = None,
+    q: Vector,
+    v: Vector | None = None,
     steps: int = 50,
 ) -> tuple[Float[Array, " dof"], Float[Array, " dof"]]:
     """The nearest state that satisfies the constraints: close a loop from a rough guess of q (and v).
@@ -124,9 +125,9 @@ def assemble(
 
 @eqx.filter_jit
 def _assemble(
-    mechanism: Mechanism, constraints: tuple[AbstractConstraint, ...], q: Any, v: Any, steps: int
+    mechanism: Mechanism, constraints: tuple[AbstractConstraint, ...], q: Vector, v: Vector, steps: int
 ) -> tuple[Array, Array]:
-    def improve(_: Any, q: Any) -> Any:
+    def improve(_: Any, q: Vector) -> Any:
         rows = jax.jacfwd(lambda q: constraint_error(mechanism, constraints, q))(q)
         return q - jnp.linalg.pinv(rows, rtol=1e-9) @ constraint_error(mechanism, constraints, q)
 

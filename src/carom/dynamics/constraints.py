@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism
+from ..quantities import Vector
 from .kinematics import site_position
 
 
@@ -116,7 +117,7 @@ def constraint_rows(
 ) -> tuple[Float[Array, "rows dof"], Float[Array, " rows"]]:
     """A, and gamma = -A' v, by differentiating the errors."""
 
-    def rate(q: Any) -> Array:
+    def rate(q: Vector) -> Array:
         return jax.jvp(lambda q: constraint_error(mechanism, constraints, q), (q,), (v,))[1]
 
     matrix = jax.jacfwd(lambda q: constraint_error(mechanism, constraints, q))(q)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..mechanism import Mechanism
+from ..quantities import Given, Vector
 from .elastic_links import Vec, dot, origins, perp, plus, whole
 
 
@@ -20,7 +21,7 @@ def kinetic_by_link(mechanism: Mechanism, q: Any, v: Any) -> list[Any]:
     return out
 
 
-def elastic_by_link(mechanism: Mechanism, q: Any) -> list[Any]:
+def elastic_by_link(mechanism: Mechanism, q: Vector) -> list[Any]:
     out: list[Any] = []
     for k, f in enumerate(mechanism.numbers.flex):
         d = [q[j] for j in mechanism.topology.mode_index(k)]
@@ -48,7 +49,7 @@ def _cross(a: Vec, b: Vec) -> Any:
     return a[0] * b[1] - a[1] * b[0]
 
 
-def bending(mechanism: Mechanism, q: Any, v: Any) -> tuple[list[tuple[int, Any]], Any]:
+def bending(mechanism: Mechanism, q: Given, v: Given) -> tuple[list[tuple[int, Any]], Any]:
     """Forces of stiffness and damping on the modal coordinates, by index, and the power of the damping."""
     forces: list[tuple[int, Any]] = []
     power: Any = 0.0

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..mechanism import Mechanism
+from ..quantities import Real, Vector
 
 Vec = tuple[Any, Any]
 
@@ -84,7 +85,7 @@ def indices(mechanism: Mechanism, link: int) -> list[int]:
     return [top.angle_index(link), *top.mode_index(link)]
 
 
-def state_of(mechanism: Mechanism, link: int, q: Any, v: Any) -> State:
+def state_of(mechanism: Mechanism, link: int, q: Vector, v: Vector) -> State:
     at, *modes = indices(mechanism, link)
     return State(Turn(jnp.cos(q[at]), jnp.sin(q[at])), v[at], [q[j] for j in modes], [v[j] for j in modes])
 
@@ -106,7 +107,7 @@ def bent(point: Any, reach: Any, s: State) -> Bent:
     return Bent(place, rate, [perp(place), *shapes], _bias(place, rate, extra, s.rate))
 
 
-def _bias(place: Vec, rate: Vec, extra: Vec, turning: Any) -> Vec:
+def _bias(place: Vec, rate: Vec, extra: Vec, turning: Real) -> Vec:
     out = plus(plus(extra, place, -turning * turning), perp(rate), 2.0 * turning)
     return out
 
@@ -169,7 +170,7 @@ class Carried(NamedTuple):
     velocity: Vec
 
 
-def origins(mechanism: Mechanism, w: Whole, q: Any, v: Any) -> list[Carried]:
+def origins(mechanism: Mechanism, w: Whole, q: Vector, v: Vector) -> list[Carried]:
     """Where every link's frame is, and how fast."""
     n, top = mechanism.numbers, mechanism.topology
     found: list[Any] = [None] * top.links

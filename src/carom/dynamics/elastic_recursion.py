@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..mechanism import Mechanism
+from ..quantities import Given
 from . import linear
 from .elastic_links import Vec, Whole, dot, indices, known, plus, whole
 
@@ -44,7 +45,7 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
     return _outward(mechanism, w, carried, eliminated, force)
 
 
-def _outward(mechanism: Mechanism, w: Whole, carried: list[Any], eliminated: list[Any], force: Any) -> list[Any]:
+def _outward(mechanism: Mechanism, w: Whole, carried: list[Any], eliminated: list[Any], force: Given) -> list[Any]:
     top = mechanism.topology
     out: list[Any] = [0.0] * top.dof
     joint: list[Vec] = [(0.0, 0.0)] * top.links

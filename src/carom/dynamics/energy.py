@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
+from ..quantities import Given, Real, Vector
 from . import elastic_energy
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
@@ -20,7 +21,7 @@ class Momentum(NamedTuple):
     angular: Float[Array, ""]
 
 
-def _centre_motion(mechanism: Mechanism, q: Any, v: Any) -> tuple[LinkMotion, Array, Array, Array, Array]:
+def _centre_motion(mechanism: Mechanism, q: Vector, v: Vector) -> tuple[LinkMotion, Array, Array, Array, Array]:
     """Motion of the links, and position and velocity of their centres of mass."""
     link = link_motion(mechanism, q, v)
     cx, cy = mechanism.numbers.com[:, 0], mechanism.numbers.com[:, 1]
@@ -68,7 +69,7 @@ def kinetic_energy(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array
 
 
 def potential_energy(
-    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Any = STANDARD_GRAVITY
+    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Real | Given = STANDARD_GRAVITY
 ) -> Float[Array, ""]:
     """Potential energy [J] of the whole: weight and joint springs."""
     return jnp.sum(potential_energy_by_link(mechanism, q, gravity))

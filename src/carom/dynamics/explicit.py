@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism, walk
+from ..quantities import Real, Vector
 from . import elastic_trees, linear
 from .formalism import AbstractFormalism
 
@@ -64,14 +65,14 @@ class Pair(NamedTuple):
     alpha: Any
     beta: Any
 
-    def mass(self, cos: Any, sin: Any) -> Any:
+    def mass(self, cos: Real, sin: Real) -> Any:
         return self.alpha * cos + self.beta * sin
 
-    def skew(self, cos: Any, sin: Any) -> Any:
+    def skew(self, cos: Real, sin: Real) -> Any:
         return self.alpha * sin - self.beta * cos
 
 
-def _pair(hx: Any, hy: Any, px: Any, py: Any) -> Pair:
+def _pair(hx: Real, hy: Real, px: Real, py: Real) -> Pair:
     return Pair(hx * px + hy * py, hy * px - hx * py)
 
 
@@ -177,7 +178,7 @@ def _full(lower: list[list[Any]]) -> Array:
     return jnp.stack([_stack([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
 
 
-def _large(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[Array, Array, Array]:
+def _large(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
     """The same terms for many links: one array operation over all ancestor-descendant pairs."""
     n, top = mechanism.numbers, mechanism.topology
     nb = top.base_dof

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
+from ..quantities import Given, Vector
 from . import elastic_energy
 from .explicit import Explicit
 from .formalism import AbstractFormalism
@@ -38,7 +39,7 @@ def formalism_of(name: Any, links: int = 1) -> AbstractFormalism:
     return FORMALISMS[name]
 
 
-def gravity_vector(gravity: Any) -> Float[Array, "2"]:
+def gravity_vector(gravity: Vector) -> Float[Array, "2"]:
     """A number g means (0, -g); a vector (slopes, none) stands as it is [m/s^2]."""
     if not isinstance(gravity, list | tuple) and np.shape(gravity) == ():
         errors.number("world", "gravity", gravity)
@@ -47,7 +48,7 @@ def gravity_vector(gravity: Any) -> Float[Array, "2"]:
     return jnp.asarray(gravity, dtype=float)
 
 
-def joint_efforts(mechanism: Mechanism, q: Any, v: Any) -> Float[Array, " links"]:
+def joint_efforts(mechanism: Mechanism, q: Vector, v: Vector) -> Float[Array, " links"]:
     """Torques of the joints' springs and dampers."""
     n = mechanism.numbers
     angle, rate = mechanism.angles(q, relative=True), mechanism.angles(v, relative=True)
@@ -58,9 +59,9 @@ def generalized_force(
     mechanism: Mechanism,
     q: Float[Array, " dof"],
     v: Float[Array, " dof"],
-    torques: Any = None,
+    torques: Vector | None = None,
     forces: Mapping[Any, Any] | None = None,
-    base_force: Any = None,
+    base_force: Given | None = None,
 ) -> Float[Array, " dof"]:
     """Generalized force Q of springs, dampers, joint torques, forces at sites and forces on free bases.
 

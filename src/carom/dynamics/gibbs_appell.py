@@ -26,6 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism, walk
+from ..quantities import Real, Vector
 from . import elastic_recursion
 from .formalism import AbstractFormalism
 
@@ -33,7 +34,7 @@ from .formalism import AbstractFormalism
 _BASE = (0.0, 0.0, (0.0, 0.0), (0.0, 0.0), 1.0, 0.0, 0.0, 0.0)
 
 
-def _inputs(mechanism: Mechanism, q: Any, v: Any, more: Any) -> walk.PerLink:
+def _inputs(mechanism: Mechanism, q: Vector, v: Vector, more: Any) -> walk.PerLink:
     """Per link: mass, central inertia, centre of mass and hanging point (link axes), cos, sin, rate^2, and `more`."""
     n, top = mechanism.numbers, mechanism.topology
     nb = top.base_dof
@@ -41,7 +42,7 @@ def _inputs(mechanism: Mechanism, q: Any, v: Any, more: Any) -> walk.PerLink:
     return walk.per_link(top, n.mass, n.inertia, n.com, n.hang, jnp.cos(angle), jnp.sin(angle), rate * rate, more[nb:])
 
 
-def _turn(cos: Any, sin: Any, point: Any) -> tuple[Any, Any]:
+def _turn(cos: Real, sin: Real, point: Any) -> tuple[Any, Any]:
     """A point of a link in world axes."""
     return cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]
 
@@ -53,7 +54,7 @@ def _with(top: Any, values: walk.PerLink, more: walk.PerLink) -> walk.PerLink:
     return (*values, *more)
 
 
-def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any) -> Array:
+def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Any, gravity: Vector) -> Array:
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
     if top.elastic:
@@ -119,7 +120,7 @@ def _coordinates(top: Any, base: list[Any], angles: Array) -> Array:
     return jnp.concatenate([*moving, angles])
 
 
-def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> Array:
+def inverse(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, gravity: Vector) -> Array:
     """dS/dv' in O(n): accelerations outward, joint forces inward."""
     top = mechanism.topology
     if top.elastic:

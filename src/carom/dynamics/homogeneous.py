@@ -23,17 +23,18 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, Topology
+from ..quantities import Real, Vector
 from .formalism import AbstractFormalism
 
 
-def _position(cos: Any, sin: Any, x: Any, y: Any) -> Array:
+def _position(cos: Real, sin: Real, x: Real, y: Real) -> Array:
     """Position matrix: turn by the angle, then shift to (x, y)."""
     zero, one = jnp.zeros_like(cos), jnp.ones_like(cos)
     rows = [(cos, -sin, zero, x), (sin, cos, zero, y), (zero, zero, one, zero), (zero, zero, zero, one)]
     return jnp.stack([jnp.stack([jnp.asarray(e, dtype=float) for e in row]) for row in rows])
 
 
-def _positions(mechanism: Mechanism, q: Any) -> list[Array]:
+def _positions(mechanism: Mechanism, q: Vector) -> list[Array]:
     """Position matrix of every link's frame in the world, by composition along the tree."""
     n, top = mechanism.numbers, mechanism.topology
     if top.elastic:
@@ -74,7 +75,7 @@ def _inertias(mechanism: Mechanism, positions: list[Array]) -> Array:
     """Pseudo-inertia of every link in the world's frame. Only xx + yy counts in the plane: it is split evenly."""
     n = mechanism.numbers
 
-    def own(mass: Any, com: Any, inertia: Any) -> Array:
+    def own(mass: Real, com: Any, inertia: Real) -> Array:
         first = jnp.stack([com[0], com[1], 0.0 * mass, 1.0 + 0.0 * mass])
         spread = jnp.zeros((4, 4)).at[0, 0].set(inertia / 2).at[1, 1].set(inertia / 2)
         return mass * jnp.outer(first, first) + spread

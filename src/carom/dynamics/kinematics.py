@@ -9,6 +9,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, walk
+from ..quantities import Vector
 from . import elastic_links
 
 
@@ -24,7 +25,7 @@ class LinkMotion(NamedTuple):
     rate: Any
 
 
-def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
+def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     """Position and velocity of every link's frame, as arrays over the links."""
     n, top = mechanism.numbers, mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)
@@ -50,7 +51,7 @@ def link_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
     return LinkMotion(*walk.columns(top, motion))
 
 
-def _bent_motion(mechanism: Mechanism, q: Any, v: Any) -> LinkMotion:
+def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     """The same with elastic links, whose joints move with the bending."""
     w = elastic_links.whole(mechanism, q, v)
     found = elastic_links.origins(mechanism, w, q, v)

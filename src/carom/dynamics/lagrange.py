@@ -5,26 +5,25 @@ Only positions are written down; everything else follows by differentiation, whi
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
+from ..quantities import Vector
 from .formalism import AbstractFormalism
 from .kinematics import link_motion
 
 
-def centres(mechanism: Mechanism, q: Any) -> tuple[Array, Array]:
+def centres(mechanism: Mechanism, q: Vector) -> tuple[Array, Array]:
     """World positions x and y [m] of all centres of mass."""
     place = link_motion(mechanism, q, jnp.zeros_like(q))
     cx, cy = mechanism.numbers.com[:, 0], mechanism.numbers.com[:, 1]
     return place.x + place.cos * cx - place.sin * cy, place.y + place.sin * cx + place.cos * cy
 
 
-def _nodes(mechanism: Mechanism, q: Any) -> list[tuple[Array, Array, Array, Array]]:
+def _nodes(mechanism: Mechanism, q: Vector) -> list[tuple[Array, Array, Array, Array]]:
     """Per link: masses, positions x and y, and angles of all its points of mass; an elastic link has many."""
     n, top = mechanism.numbers, mechanism.topology
     link = link_motion(mechanism, q, jnp.zeros_like(q))
@@ -44,7 +43,7 @@ def _nodes(mechanism: Mechanism, q: Any) -> list[tuple[Array, Array, Array, Arra
     return out
 
 
-def _bent_kinetic(mechanism: Mechanism, q: Any, v: Any) -> Array:
+def _bent_kinetic(mechanism: Mechanism, q: Vector, v: Vector) -> Array:
     """The same point by point, with the rotary inertia of the sections."""
     n = mechanism.numbers
     moved = jax.jvp(lambda q: [node[1:] for node in _nodes(mechanism, q)], (q,), (v,))[1]
@@ -57,7 +56,7 @@ def _bent_kinetic(mechanism: Mechanism, q: Any, v: Any) -> Array:
     return total
 
 
-def kinetic(mechanism: Mechanism, q: Any, v: Any) -> Array:
+def kinetic(mechanism: Mechanism, q: Vector, v: Vector) -> Array:
     """T = 1/2 sum (m |r_c'|^2 + I theta'^2), with r_c' the derivative of the position along the motion."""
     if mechanism.topology.elastic:
         return _bent_kinetic(mechanism, q, v)
@@ -85,7 +84,7 @@ class Lagrange(AbstractFormalism):
     def gravity(
         self, mechanism: Mechanism, q: Float[Array, " dof"], gravity: Float[Array, "2"]
     ) -> Float[Array, " dof"]:
-        def work(q: Any) -> Array:
+        def work(q: Vector) -> Array:
             if mechanism.topology.elastic:
                 each = [m @ (gravity[0] * x + gravity[1] * y) for m, x, y, _ in _nodes(mechanism, q)]
                 return jnp.sum(jnp.stack(each))

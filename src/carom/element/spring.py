@@ -12,6 +12,7 @@ from ..hybrid.automaton import AbstractAutomaton, Flow
 from ..hybrid.reporting import Channel, Line, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Site
+from ..quantities import Real
 
 
 class Spring(AbstractAutomaton):
@@ -34,7 +35,7 @@ class Spring(AbstractAutomaton):
     name: str = eqx.field(static=True)
 
     def __init__(
-        self, site: Any, to: Any, stiffness: Any, length: Any, damping: Any = 0.0, name: str | None = None
+        self, site: Any, to: Any, stiffness: Real, length: Real, damping: Real = 0.0, name: str | None = None
     ) -> None:
         if not isinstance(site, Site):
             raise errors.CaromError(

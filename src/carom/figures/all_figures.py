@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from ..result.result import Result
 from . import (
     angles,
     energy_by_link,
@@ -39,10 +40,10 @@ class Entry:
     draw: Callable[..., None]
     dull: Callable[[Any], bool] = lambda result: False
 
-    def suits(self, result: Any) -> bool:
+    def suits(self, result: Result) -> bool:
         return self.lacks(result) is None and not self.dull(result)
 
-    def check(self, result: Any) -> None:
+    def check(self, result: Result) -> None:
         style.refuse(self.name, self.lacks(result))
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from ..result.dense import states
+from ..result.result import Result
 from . import style
 from .targets import targets_of
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, relative: bool = False, targets: bool = True) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, relative: bool = False, targets: bool = True) -> None:
     """Angles [°] of all links, absolute or relative to the parent; wanted ones of a controller as thin lines."""
     m = result.world.mechanism
     at, q = m.topology.angles, states(result, times).q

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
 from ..result.dense import states
+from ..result.result import Result
 from ..result.signals import times_of
 from . import style
 from .targets import targets_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def compare(results: dict[str, Any], links: Any = None, targets: bool = True, error: bool = False) -> Any:
@@ -53,13 +57,13 @@ def _checked(results: Any) -> Any:
     return first
 
 
-def _run(result: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _run(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Instants, angles and targets [rad]."""
     times = times_of(result)
     return times, states(result, times).q[:, result.world.mechanism.topology.angles], targets_of(result, times)
 
 
-def _draw(axes: Any, runs: dict[str, Any], k: int, targets: bool, error: bool) -> None:
+def _draw(axes: Axes, runs: dict[str, Any], k: int, targets: bool, error: bool) -> None:
     drawn: list[np.ndarray] = []
     for n, (label, (times, angles, wanted)) in enumerate(runs.items()):
         shown = angles[:, k] - wanted[:, k] if error else angles[:, k]

@@ -7,24 +7,25 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..result.result import Result
 
 STILL = 1e-6  # of the largest change of its kind: what changes less does not move
 LEAST = 1e-9  # [rad] or [m]: nor does this
 
 
-def index_of(result: Any, field: str, name: Any) -> int:
+def index_of(result: Result, field: str, name: Any) -> int:
     """Where the coordinate of that label stands in q."""
     labels = result.world.mechanism.topology.labels
     errors.name_in(f"coordinate ({field} of the figure)", name, labels)
     return int(labels.index(name))
 
 
-def is_angle(result: Any, index: int) -> bool:
+def is_angle(result: Result, index: int) -> bool:
     top = result.world.mechanism.topology
     return bool(top.base_dof <= index < top.base_dof + top.links)
 
 
-def axis_name(result: Any, index: int, rate: bool = False) -> str:
+def axis_name(result: Result, index: int, rate: bool = False) -> str:
     """Label of an axis; angles are shown in degrees, their rates in rad/s."""
     name = result.world.mechanism.topology.labels[index]
     if is_angle(result, index):
@@ -32,7 +33,7 @@ def axis_name(result: Any, index: int, rate: bool = False) -> str:
     return f"velocity of {name} [m/s]" if rate else f"{name} [m]"
 
 
-def main_ones(result: Any) -> list[int]:
+def main_ones(result: Result) -> list[int]:
     """The coordinates that show most, best first: angles of a chain, but the place of a single free body.
 
     Those that hardly move stand last.
@@ -44,22 +45,22 @@ def main_ones(result: Any) -> list[int]:
     return sorted([*first, *range(top.base_dof + top.links, top.dof)], key=lambda k: bool(still[k]))
 
 
-def moving_ones(result: Any) -> list[int]:
+def moving_ones(result: Result) -> list[int]:
     """Those of `main_ones` that move; one of them at least."""
     still, best = _still(result), main_ones(result)
     return [k for k in best if not still[k]] or best[:1]
 
 
-def _still(result: Any) -> np.ndarray:
+def _still(result: Result) -> np.ndarray:
     moved, angles = np.ptp(result.q, axis=0), np.zeros(result.q.shape[1], dtype=bool)
     angles[result.world.mechanism.topology.angles] = True
     most = np.where(angles, np.max(moved[angles]), np.max(moved[~angles], initial=0.0))  # [rad] and [m] do not compare
     return np.asarray(moved <= np.maximum(STILL * most, LEAST))
 
 
-def no_link_turns(result: Any) -> bool:
+def no_link_turns(result: Result) -> bool:
     return bool(np.all(_still(result)[result.world.mechanism.topology.angles]))
 
 
-def moves_straight(result: Any) -> bool:
+def moves_straight(result: Result) -> bool:
     return len(moving_ones(result)) < 2

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import energy_signals
 from . import style
 from .angles import grouped
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Kinetic energy [J] by link; steps at impacts show who gave and who took."""
     names, kinetic = result.world.mechanism.topology.names, energy_signals(result, times).kinetic
     groups = grouped(names)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import ContactSignals, contact_signals
 from . import style
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     if not result.world.contacts:
         return "this world has no contact; add one with carom.World(..., contacts=...)"
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Normal and friction force [N] on the mechanism, a panel for every contact that touches; blows as stems [N s]."""
     found = contact_signals(result, times)
     struck = {i.contact for i in result.impacts}
@@ -31,7 +36,7 @@ def draw(figure: Any, result: Any, times: np.ndarray) -> None:
             _draw_blows(one, blows, "N s" if s.unit == "m" else "N m s")
 
 
-def _draw(axes: Any, times: np.ndarray, name: str, s: ContactSignals) -> None:
+def _draw(axes: Axes, times: np.ndarray, name: str, s: ContactSignals) -> None:
     factor, unit = style.prefix(float(np.max(np.abs(s.normal))), s.force_unit)
     axes.plot(times, factor * s.normal, label="normal", **style.line(0))
     if np.any(s.friction != 0.0):

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
+from ..result.result import Result
 from ..result.signals import ContactSignals, contact_signals
 from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SAMPLES = 401
 
 COLUMNS = 3  # of the legend: names of phases are long
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     if lasting(result):
         return None
     if result.impacts:
@@ -24,17 +29,17 @@ def lacks(result: Any) -> str | None:
     return "there is no complete impact in this run; run longer"
 
 
-def lasting(result: Any) -> list[int]:
+def lasting(result: Result) -> list[int]:
     """Numbers of the impacts that take time, from 1."""
     return [k for k, i in enumerate(_strikes(result), start=1) if i.t_end > i.t_start]
 
 
-def _strikes(result: Any) -> list[Any]:
+def _strikes(result: Result) -> list[Any]:
     """Impacts as reports count them: without the shares of closed contacts in a blow."""
     return [i for i in result.impacts if i.struck]
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, number: int = 1) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, number: int = 1) -> None:
     """Impact `number` of those in `result.impacts` that are struck, counted from 1."""
     if number not in lasting(result):
         known = lasting(result)
@@ -65,7 +70,7 @@ def draw(figure: Any, result: Any, times: np.ndarray, number: int = 1) -> None:
     figure.legend(handles=bands, loc="outside lower left", ncols=min(len(bands), COLUMNS))
 
 
-def _instants(result: Any, impact: Any) -> np.ndarray:
+def _instants(result: Result, impact: Any) -> np.ndarray:
     """From just after touch to just before release, with both sides of every event between them."""
     within = [e.t for e in result.events if impact.t_start < e.t < impact.t_end]
     even = np.linspace(impact.t_start, impact.t_end, SAMPLES)
@@ -79,7 +84,7 @@ def _stretches(phases: np.ndarray) -> list[tuple[str, slice]]:
     return [(str(phases[a]), slice(a, b)) for a, b in pairwise(cuts)]
 
 
-def _shade(axes: Any, t: np.ndarray, stretches: Any, shades: dict[str, str]) -> None:
+def _shade(axes: Axes, t: np.ndarray, stretches: Any, shades: dict[str, str]) -> None:
     for phase, rows in stretches:
         end = t[rows.stop] if rows.stop < len(t) else t[-1]
         axes.axvspan(t[rows.start], end, color=shades[phase], linewidth=0.0, zorder=0.0)
@@ -99,7 +104,7 @@ def _draw_curves(upper: Any, lower: Any, t: np.ndarray, s: ContactSignals) -> No
     lower.set_ylabel(f"force [{force}]" if s.unit == "m" else f"torque [{force}]")
 
 
-def _draw_loop(axes: Any, s: ContactSignals, stretches: Any) -> None:
+def _draw_loop(axes: Axes, s: ContactSignals, stretches: Any) -> None:
     """Force over indentation; the area within is the energy that the contact took."""
     deep, length = style.prefix(float(np.max(np.abs(s.indentation))), s.unit)
     strong, force = style.prefix(float(np.max(np.abs(s.normal))), s.force_unit)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
 from ..result.dense import states
+from ..result.result import Result
 from ..result.signals import all_site_signals
 from . import style
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, points: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, points: Any = None) -> None:
     """x, y [m] and their velocities [m/s] of free bases and link tips, or of the `points` (sites, bases) named."""
     found = _places(result, times)
     every = _different(found)
@@ -32,7 +36,7 @@ def draw(figure: Any, result: Any, times: np.ndarray, points: Any = None) -> Non
     style.finish(axes, result)
 
 
-def _places(result: Any, times: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
+def _places(result: Result, times: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
     """(x, y, x velocity, y velocity) by name: free bases, then tips, then other sites."""
     top, at = result.world.mechanism.topology, states(result, times)
     out: dict[str, tuple[np.ndarray, ...]] = {}

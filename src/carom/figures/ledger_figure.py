@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import energy_signals
 from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NOTHING = 1e-9  # of the energy in play: works below it are not drawn
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     return None if result.final.y.work else "the run was made with ledger=False; run it again with ledger=True"
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Kinetic and potential energy, works [J], and the ledger's error [% of the energy in play] below."""
     e, scale = energy_signals(result, times), result.energy.in_play
     assert e.error is not None  # lacks has looked
@@ -33,7 +38,7 @@ def draw(figure: Any, result: Any, times: np.ndarray) -> None:
     style.finish(axes, result)
 
 
-def _draw_error(axes: Any, times: np.ndarray, percent: np.ndarray) -> None:
+def _draw_error(axes: Axes, times: np.ndarray, percent: np.ndarray) -> None:
     """On a logarithmic axis; an error of exactly nothing has no place there."""
     shown = np.where(percent > 0.0, percent, np.nan)
     if np.all(np.isnan(shown)):

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import bending_signals
 from . import style
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     if result.world.mechanism.topology.elastic:
         return None
     return "all links of this world are rigid; bending needs a carom.Beam"
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Weight of every mode, as the deflection [m] that it gives; a panel for every elastic link."""
     found = bending_signals(result, times)
     factor, unit = style.prefix(max(float(np.max(np.abs(v))) for v in found.values()), "m")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import momentum_signals
 from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NOTHING = 1e-6  # of the largest momentum: smaller changes are none
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Linear momentum [kg m/s], and angular momentum about the world's origin [kg m²/s]."""
     p = momentum_signals(result, times)
     above, below = axes = style.panels(figure, 2)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..result.dense import states
+from ..result.result import Result
 from .coordinates import axis_name, index_of, is_angle, moving_ones
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     return None
 
 
@@ -48,5 +49,5 @@ def draw(figure: Any, result: Any, times: np.ndarray, x: Any = None, y: Any = No
     axes.legend(loc="upper right")
 
 
-def _shown(result: Any, q: np.ndarray, index: int) -> np.ndarray:
+def _shown(result: Result, q: np.ndarray, index: int) -> np.ndarray:
     return np.rad2deg(q[:, index]) if is_angle(result, index) else q[:, index]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from ..quantities import Times
 from ..result.signals import times_of
 from . import impact, style
 from .all_figures import FIGURES, Entry
@@ -49,7 +50,7 @@ class Plots:
                     part.suptitle(entry.meaning, fontsize=9.5)
         return page
 
-    def draw(self, name: str, *given: Any, times: Any = None, **options: Any) -> Figure:
+    def draw(self, name: str, *given: Any, times: Times | None = None, **options: Any) -> Figure:
         """The figure of that name; options are those of what draws it."""
         entry = _entry(name)
         entry.check(self.result)

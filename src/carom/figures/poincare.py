@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
+from ..quantities import Given
+from ..result.result import Result
 from ..study.poincare_section import Section, poincare
 from . import style
 from .coordinates import axis_name, index_of, is_angle, main_ones
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAST = 2  # points of a map
 MAPS = 2  # drawn where none is asked for
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     if result.world.mechanism.dof < 2:
         return "a map needs two coordinates, and this mechanism has one"
     if not any(_may_turn(result, k) for k in main_ones(result)):
@@ -23,7 +28,7 @@ def lacks(result: Any) -> str | None:
     return None
 
 
-def _may_turn(result: Any, cut: int) -> bool:
+def _may_turn(result: Result, cut: int) -> bool:
     """Whether a velocity changes its sign often enough, by the ends of the steps and both sides of events alone."""
     t = np.concatenate([result.t, [np.nextafter(e.t, 0.0) for e in result.events]])
     v = np.concatenate([result.v[:, cut], [e.v[cut] for e in result.events]])[np.argsort(t, kind="stable")]
@@ -31,7 +36,14 @@ def _may_turn(result: Any, cut: int) -> bool:
     return int(np.sum(np.diff(np.sign(told)) != 0.0)) >= LEAST
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, section: Any = None, x: Any = None, y: Any = None) -> None:
+def draw(
+    figure: Figure,
+    result: Result,
+    times: np.ndarray,
+    section: Any = None,
+    x: Given | None = None,
+    y: Given | None = None,
+) -> None:
     """Points (x, y) of two coordinates where the velocity of `section` is zero; by default of each of the first two."""
     first = sorted(main_ones(result)[:2])
     iy = None if y is None else index_of(result, "y", y)
@@ -50,15 +62,15 @@ def draw(figure: Any, result: Any, times: np.ndarray, section: Any = None, x: An
     figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=len(known))
 
 
-def _cuts(result: Any) -> list[int]:
+def _cuts(result: Result) -> list[int]:
     return [k for k in main_ones(result) if _may_turn(result, k)][:MAPS]
 
 
-def _turns(result: Any, cut: int) -> Section:
+def _turns(result: Result, cut: int) -> Section:
     return poincare(result, lambda t, q, v: v[cut])
 
 
-def _section(result: Any, cut: int) -> tuple[int, Section]:
+def _section(result: Result, cut: int) -> tuple[int, Section]:
     """The section that is asked for, if it is worth a map."""
     found = _turns(result, cut)
     if len(found.t) < LEAST:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..result.dense import states
+from ..result.result import Result
 from . import style
 from .angles import grouped
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Rates [rad/s] of all links; a blow shows as a step."""
     top = result.world.mechanism.topology
     shown, groups = states(result, times).v[:, top.angles], grouped(top.names)

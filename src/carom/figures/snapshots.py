@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
 from ..result.drawing import Part, drawing
+from ..result.result import Result
 from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TRACE = 600  # instants of the tips' paths
 
 
-def lacks(result: Any) -> str | None:
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, count: int = 8, at: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: Any = None) -> None:
     """`count` instants evenly over the run, or those given as `at` [s]; later ones are darker."""
     errors.number("figure 'snapshots'", "count", count, least=1.0)
     first, last = float(result.t[0]), float(result.t[-1])
@@ -72,11 +77,11 @@ def _draw_frame(axes: Any, part: Part, k: int, colour: str, depth: float) -> Non
         axes.plot(*part.bases.T, marker="s", markersize=6.0, linestyle="none", color="0.3", zorder=1.5)
 
 
-def _circle(axes: Any, patches: Any, centre: np.ndarray, radius: float, colour: str, depth: float) -> None:
+def _circle(axes: Axes, patches: Any, centre: np.ndarray, radius: float, colour: str, depth: float) -> None:
     axes.add_patch(patches.Circle(centre, radius, fill=False, edgecolor=colour, linewidth=1.1, zorder=depth))
 
 
-def _draw_surface(axes: Any, points: np.ndarray, size: float, colour: str) -> None:
+def _draw_surface(axes: Axes, points: np.ndarray, size: float, colour: str) -> None:
     """The line, and strokes on its solid side, which is to the right."""
     axes.plot(*points.T, color=colour, linewidth=1.4, zorder=1.8)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
@@ -96,7 +101,7 @@ def _draw_surface(axes: Any, points: np.ndarray, size: float, colour: str) -> No
     )
 
 
-def _clock(figure: Any, axes: Any, instants: np.ndarray, colours: list[str]) -> None:
+def _clock(figure: Figure, axes: Axes, instants: np.ndarray, colours: list[str]) -> None:
     """Which shade is which instant."""
     lines = style.library().lines
     digits = 3 if len(instants) < 2 else max(0, int(np.ceil(-np.log10(max(np.min(np.diff(instants)), 1e-9)))) + 1)

@@ -6,11 +6,15 @@ import contextlib
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
+from ..result.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WIDTH, PANEL = 6.8, 2.1  # [in] of a figure, and height of one of its panels
 DPI = 160
@@ -108,13 +112,13 @@ def line(k: int) -> dict[str, Any]:
     return {"color": colour, "linestyle": dashes, "linewidth": 1.2 * (1 + k // MOST)}
 
 
-def over_time(axes: Any, times: np.ndarray, columns: Any, names: Any) -> None:
+def over_time(axes: Axes, times: np.ndarray, columns: Any, names: Any) -> None:
     """One line for every column."""
     for k, (column, name) in enumerate(zip(columns, names, strict=True)):
         axes.plot(times, column, label=name, **line(k))
 
 
-def finish(axes: list[Any], result: Any, bottom: list[Any] | None = None) -> None:
+def finish(axes: list[Any], result: Result, bottom: list[Any] | None = None) -> None:
     """Impacts marked, legends placed, and time named under the lowest panels."""
     for k, one in enumerate(axes):
         steady(one)
@@ -125,7 +129,7 @@ def finish(axes: list[Any], result: Any, bottom: list[Any] | None = None) -> Non
         one.set_xlabel("time [s]")
 
 
-def steady(axes: Any, least: float = 0.0) -> None:
+def steady(axes: Axes, least: float = 0.0) -> None:
     """What stays the same is drawn as a level line, not as rounding blown up to the height of the panel.
 
     `least`: changes smaller than this are none; by default 1e-9 of the values.
@@ -157,7 +161,7 @@ def mark_impacts(axes: Any, result: Any, named: bool = True) -> None:
     axes.plot(instants, top, transform=edge, clip_on=False, label=label, **shape)
 
 
-def legend(axes: Any) -> None:
+def legend(axes: Axes) -> None:
     """Beside the axes, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
     if handles:

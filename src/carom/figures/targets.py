@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..mechanism import Mechanism
+from ..result.result import Result
 from ..result.signals import effort_signals
 
 
-def targets_of(result: Any, times: np.ndarray) -> np.ndarray | None:
+def targets_of(result: Result, times: np.ndarray) -> np.ndarray | None:
     """Wanted absolute angles [rad], (times, links), of the first controller that has any; None where none has."""
     if not any(a.report.drive is not None and a.report.drive.wanted is not None for a in result.world.automata):
         return None
@@ -20,7 +20,7 @@ def targets_of(result: Any, times: np.ndarray) -> np.ndarray | None:
     return _absolute(result.world.mechanism, driven.wanted) if driven.relative else driven.wanted
 
 
-def _absolute(mechanism: Any, relative: np.ndarray) -> np.ndarray:
+def _absolute(mechanism: Mechanism, relative: np.ndarray) -> np.ndarray:
     """Angles relative to the parents as absolute ones, for straight links."""
     top = mechanism.topology
     full = np.zeros((len(relative), top.dof))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import site_signals
 from . import style
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, site: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, site: Any = None) -> None:
     """Horizontal and vertical velocity [m/s] of a site, by default the last link's tip."""
     m = result.world.mechanism
     chosen = m.tip if site is None else m.site(site)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result.result import Result
 from ..result.signals import effort_signals
 from . import style
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def lacks(result: Any) -> str | None:
+
+def lacks(result: Result) -> str | None:
     if any(a.report.drive is not None for a in result.world.automata):
         return None
     return "this world has no controller; add one with carom.World(..., control=...)"
 
 
-def draw(figure: Any, result: Any, times: np.ndarray) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """A panel for every controller [N m], and one for forces on a free base [N]."""
     found = effort_signals(result, times)
     torques = {name: e.torques for name, e in found.items()}

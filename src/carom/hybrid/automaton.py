@@ -22,6 +22,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ..mechanism import Mechanism
+from ..quantities import Flag, Memory, PhaseNumber
 from .condition import NEVER as NEVER
 from .condition import Watch
 from .reaction import Row
@@ -43,7 +44,7 @@ class Landing(NamedTuple):
     """
 
     phase: Any
-    memory: tuple[Any, ...]
+    memory: Memory
     states: tuple[Any, ...]
     velocity: Any = None
     driven: Any = None
@@ -153,7 +154,7 @@ class AbstractAutomaton(eqx.Module):
         """The longest step [s] that does not pass over what it feels in its present phase."""
         return jnp.inf
 
-    def striking(self, phase: Any) -> Any:
+    def striking(self, phase: PhaseNumber) -> Any:
         """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
         return False
 
@@ -171,11 +172,11 @@ class AbstractAutomaton(eqx.Module):
         """Times [s] at which something of its own happens; a step ends at each exactly. Past ones do not matter."""
         return ()
 
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         """New phase, memory, states (and velocity) where an exit fired; called with `fired` traced booleans."""
         return Landing(own.phase, own.memory, own.states)
 
-    def fails(self, phase: Any) -> Any:
+    def fails(self, phase: PhaseNumber) -> Any:
         """Is this a phase in which no motion is possible, or more than one? The run ends there."""
         return False
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ..quantities import Memories, Phases, Real
 from . import outcome
 from .locate import Asked, Ends
 from .scene import Continuous
@@ -73,7 +74,7 @@ class Verdict(NamedTuple):
     hint: Any
 
 
-def begin(world: World, t: Any, y: Continuous, phases: Any, memory: Any, h: Any) -> Carry:
+def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, h: Real) -> Carry:
     """The carry before the first attempt."""
     count = len(world.events)
     zero, no = jnp.asarray(0.0), jnp.asarray(False)

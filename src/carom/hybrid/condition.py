@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..quantities import Flag, Real
+
 NEVER = -1.0  # value of an exit that the present phase does not have
 ULP = float(jnp.finfo(jnp.float64).eps)
 BEAT = 2.0  # [rad] of the fastest swing of a surface in one step, a quarter of it between two instants
@@ -38,22 +40,24 @@ class Condition(NamedTuple):
     edge: bool
 
 
-def rising(value: Any, slow: Any = 0.0, deep: Any = None, rounding: Any = 0.0, floor: Any = 0.0) -> Condition:
+def rising(
+    value: Real, slow: Real = 0.0, deep: Real | None = None, rounding: Real = 0.0, floor: Real = 0.0
+) -> Condition:
     """Met from below: at zero while it grows faster than `slow`, or beyond `deep` while it does faster than `floor`."""
     return Condition(value, slow, jnp.inf if deep is None else deep, floor, rounding, False)
 
 
-def turning(value: Any, deep: Any, rounding: Any = 0.0) -> Condition:
+def turning(value: Real, deep: Real, rounding: Real = 0.0) -> Condition:
     """Met from below at zero while it grows, or beyond `deep` whichever way it goes."""
     return Condition(value, 0.0, deep, -jnp.inf, rounding, False)
 
 
-def level(value: Any, rounding: Any = 0.0) -> Condition:
+def level(value: Real, rounding: Real = 0.0) -> Condition:
     """Met where it is non-negative."""
     return Condition(value, -jnp.inf, jnp.inf, 0.0, rounding, False)
 
 
-def edge(value: Any, size: Any = 1.0) -> Condition:
+def edge(value: Real, size: Real = 1.0) -> Condition:
     """Met when it has risen from negative to non-negative; `size` is that of its terms, in its own unit."""
     return Condition(value, 0.0, jnp.inf, -jnp.inf, ROUNDING * size, True)
 
@@ -63,7 +67,7 @@ def condition_of(given: Any) -> Condition:
     return given if isinstance(given, Condition) else edge(given)
 
 
-def unless(absent: Any, given: Condition) -> Condition:
+def unless(absent: Flag, given: Condition) -> Condition:
     """The condition, or never where `absent`."""
     return given._replace(value=jnp.where(absent, NEVER, given.value))
 

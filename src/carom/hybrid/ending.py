@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..quantities import Flag, Real
 from . import outcome
 from .carry import Attempt, Carry
 from .condition import any_of
@@ -25,7 +26,7 @@ LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 
 
 def outcome_of(
-    world: World, integration: Integration, c: Carry, new: Carry, a: Attempt, accept: Any, fired: tuple[Any, ...]
+    world: World, integration: Integration, c: Carry, new: Carry, a: Attempt, accept: Flag, fired: tuple[Any, ...]
 ) -> Any:
     stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
@@ -55,7 +56,7 @@ def outcome_of(
     return code
 
 
-def window_of(c: Carry, t: Any, hit: Any, events: Any) -> tuple[Any, Any]:
+def window_of(c: Carry, t: Real, hit: Flag, events: Any) -> tuple[Any, Any]:
     """Instants of two events, half a window apart: how densely events come."""
     turn = hit & (events % (CHATTER // 2) == 0)
     return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..dynamics import elastic_energy, explicit, linear
 from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
+from ..quantities import Flag, Memories, Phases, Real
 from .automaton import AbstractAutomaton
 from .reaction import Row, react, restore
 from .scene import Continuous, Load, Own, Scene, merge
@@ -25,7 +26,7 @@ class Motion(NamedTuple):
     powers: tuple[Any, ...]
 
 
-def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Motion:
+def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Motion:
     """Accelerations under everything but reactions."""
     scene = scene_of(world, t, y, phases)
     load = Load(world.mechanism)
@@ -49,7 +50,7 @@ def free_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -
     return Motion(free, solve, tuple(rates), tuple(powers))
 
 
-def driven(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Any:
+def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Any:
     """Accelerations under weight and motors alone: without contacts, springs and dampers."""
     scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
@@ -58,7 +59,7 @@ def driven(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Any
     return _accelerations(world, y, load, (world.gravity[0], world.gravity[1]))[0]
 
 
-def derivative(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Continuous:
+def derivative(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Continuous:
     """d/dt of the whole state in the given phases."""
     motion = free_motion(world, t, y, phases, memory)
     powers = tuple(jnp.asarray(p, dtype=float) for p in motion.powers)
@@ -73,7 +74,7 @@ def derivative(world: World, t: Any, y: Continuous, phases: Any, memory: Any) ->
     return Continuous(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
 
 
-def brought_back(world: World, t: Any, y: Continuous, phases: Any, memory: Any, accept: Any) -> Continuous:
+def brought_back(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, accept: Flag) -> Continuous:
     """The state with held contacts put back to where they are held: a step leaves them off by its error.
 
     So contact holds its place for hours, and what rests has no velocity.
@@ -91,7 +92,7 @@ def brought_back(world: World, t: Any, y: Continuous, phases: Any, memory: Any, 
     return jax.lax.cond(any_holding(world, phases) & accept, back, lambda: same)
 
 
-def any_holding(world: World, phases: Any) -> Any:
+def any_holding(world: World, phases: Phases) -> Any:
     total = jnp.asarray(False)
     for automaton, phase in zip(world.automata, phases, strict=True):
         if automaton.holding.count:
@@ -99,7 +100,9 @@ def any_holding(world: World, phases: Any) -> Any:
     return total
 
 
-def _held(world: World, t: Any, y: Continuous, phases: Any, memory: Any, motion: Motion) -> tuple[Any, tuple[Any, ...]]:
+def _held(
+    world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, motion: Motion
+) -> tuple[Any, tuple[Any, ...]]:
     """Accelerations and powers with the reactions."""
     scene = scene_of(world, t, y, phases)
     each = owns(y, phases, memory)
@@ -109,7 +112,7 @@ def _held(world: World, t: Any, y: Continuous, phases: Any, memory: Any, motion:
     return acceleration, tuple(jnp.asarray(p, dtype=float) for p in powers)
 
 
-def scene_with_motion(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> Scene:
+def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Scene:
     """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase.
 
     `scene.still()` is the same scene for decisions, which have no derivatives.

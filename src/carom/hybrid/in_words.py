@@ -8,6 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..quantities import Real
+
 
 def spelled(thing: Any) -> str:
     """A law as it would be written: its class, and its numbers that differ from their defaults."""
@@ -22,11 +24,11 @@ def spelled(thing: Any) -> str:
     return f"{type(thing).__name__}({', '.join(parts)})"
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: Real, default: Any) -> bool:
     return not isinstance(value, jax.core.Tracer) and np.ndim(value) == 0 and bool(value == default)
 
 
-def _short(value: Any) -> str:
+def _short(value: Real) -> str:
     if isinstance(value, jax.core.Tracer):
         return "..."  # it has no value yet
     if isinstance(value, bool | str):

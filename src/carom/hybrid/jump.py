@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
+from ..quantities import Flag, Memories, Phases, Real
 from .condition import any_of
 from .flow import scene_with_motion
 from .scene import Continuous, Own, merge
@@ -15,7 +16,14 @@ from .world import World
 
 
 def serve(
-    world: World, t: Any, y: Continuous, rate: Continuous, phases: Any, memory: Any, fired: tuple[Any, ...], first: Any
+    world: World,
+    t: Real,
+    y: Continuous,
+    rate: Continuous,
+    phases: Phases,
+    memory: Memories,
+    fired: tuple[Any, ...],
+    first: Real,
 ) -> tuple[Continuous, Any, Any]:
     """Let every automaton with a fired exit jump, in the order of the list; each sees the state its forerunner left.
 
@@ -37,13 +45,13 @@ def _serve_one(
     world: World,
     i: int,
     channel: int,
-    t: Any,
+    t: Real,
     y: Continuous,
     rate: Continuous,
-    phases: Any,
-    memory: Any,
+    phases: Phases,
+    memory: Memories,
     mine: Any,
-    first: Any,
+    first: Real,
 ) -> tuple[Continuous, Any, Any]:
     automaton = world.automata[i]
     old = Own(phases[i], memory[i], y.extra[i])
@@ -70,7 +78,7 @@ def _serve_one(
     return Continuous(y.q, velocity, extra, work), phases, memory
 
 
-def _jolt(world: World, i: int, t: Any, y: Continuous, phases: Any, memory: Any, hit: Any) -> tuple[Any, Any]:
+def _jolt(world: World, i: int, t: Real, y: Continuous, phases: Phases, memory: Memories, hit: Flag) -> tuple[Any, Any]:
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
         if j != i and automaton.traits.looks_again and not automaton.traits.impulsive:

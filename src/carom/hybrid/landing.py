@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..quantities import Flag, Real
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .locate import ahead, holding, just_now, together, turned, width_of
@@ -46,7 +47,7 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint)
 
 
-def _aim(c: Carry, a: Attempt, true: Any, met: Any, low: Any, high: Any, width: Any) -> tuple[Any, Any]:
+def _aim(c: Carry, a: Attempt, true: Any, met: Flag, low: Real, high: Real, width: Real) -> tuple[Any, Any]:
     """Where to try next: half a width behind the estimate, so that it lands; every third time in the middle.
 
     The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ..quantities import Memories, Phases, Real
 from .condition import ULP, Condition, any_of, condition_of
 from .flow import scene_with_motion
 from .scene import Continuous
@@ -40,7 +41,7 @@ class Asked(NamedTuple):
     edge: tuple[bool, ...]
 
 
-def conditions_of(world: World, t: Any, y: Continuous, phases: Any, memory: Any) -> list[Condition]:
+def conditions_of(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> list[Condition]:
     """The condition of every exit, in the order of `world.events`."""
     scene = scene_with_motion(world, t, y, phases, memory)
     out: list[Condition] = []
@@ -49,11 +50,11 @@ def conditions_of(world: World, t: Any, y: Continuous, phases: Any, memory: Any)
     return out
 
 
-def ask(world: World, t: Any, y: Continuous, rate: Continuous, phases: Any, memory: Any) -> Asked:
+def ask(world: World, t: Real, y: Continuous, rate: Continuous, phases: Phases, memory: Memories) -> Asked:
     """All conditions, with rates along the motion."""
     kinds: list[bool] = []
 
-    def values(t: Any, y: Continuous) -> tuple[Any, Any]:
+    def values(t: Real, y: Continuous) -> tuple[Any, Any]:
         found = conditions_of(world, t, y, phases, memory)
         kinds.extend(c.edge for c in found)
         numbers = [
@@ -67,12 +68,12 @@ def ask(world: World, t: Any, y: Continuous, rate: Continuous, phases: Any, memo
     return Asked(Ends(value, slope), slow, deep, floor, rounding, tuple(kinds))
 
 
-def width_of(t: Any) -> Any:
+def width_of(t: Real) -> Any:
     """Instants nearer to each other than this [s] are not told apart: the last bits of time."""
     return 4.0 * ULP * jnp.abs(t)
 
 
-def holding(k: Asked, armed: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
+def holding(k: Asked, armed: tuple[Any, ...], width: Real) -> tuple[Any, ...]:
     """Which conditions are true."""
     out = []
     for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
@@ -82,12 +83,12 @@ def holding(k: Asked, armed: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def _margin(k: Asked, i: int, width: Any) -> Any:
+def _margin(k: Asked, i: int, width: Real) -> Any:
     """What an edge may be away from zero right after it was met there."""
     return 2.0 * k.rounding[i] + 2.0 * width * jnp.abs(k.ends.rate[i])
 
 
-def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Any) -> tuple[Any, ...]:
+def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Real) -> tuple[Any, ...]:
     """Conditions that are true, or will be within a width or their own rounding: what is served at one instant.
 
     An edge that is not served now is armed by what is left (`arming`): nothing lies between the two.
@@ -99,7 +100,7 @@ def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Any
     return tuple(out)
 
 
-def arming(k: Asked, width: Any) -> tuple[Any, ...]:
+def arming(k: Asked, width: Real) -> tuple[Any, ...]:
     """Edges that may fire from now on: clearly negative, or at zero and on the way down (as after a rebound)."""
     out = []
     for i, (v, r) in enumerate(zip(*k.ends, strict=True)):
@@ -108,7 +109,7 @@ def arming(k: Asked, width: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def just_now(k: Asked, true: tuple[Any, ...], width: Any) -> Any:
+def just_now(k: Asked, true: tuple[Any, ...], width: Real) -> Any:
     """Did every true condition become so within the last width, as its tangent says?"""
     recent = jnp.asarray(True)
     for v, r, behind, on in zip(*k.ends, _behind(k), true, strict=True):
@@ -124,7 +125,7 @@ def _behind(k: Asked) -> list[Any]:
     return [jnp.zeros_like(r) if edge else BEHIND * r for r, edge in zip(k.rounding, k.edge, strict=True)]
 
 
-def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) -> Any:
+def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Real, low: Real) -> Any:
     """When the first of the true conditions became so: an estimate, as a length of the step.
 
     From the tangent at the end, mended on the cubic through both ends of the step. A gap in free fall is such a cubic,
@@ -146,7 +147,7 @@ def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Any, low: Any) ->
     return jax.lax.cond(mend, _on_cubic, lambda ends, span, guess: guess, chosen[:4], span, first) + chosen[4]
 
 
-def _on_cubic(ends: tuple[Any, ...], span: Any, guess: Any) -> Any:
+def _on_cubic(ends: tuple[Any, ...], span: Real, guess: Any) -> Any:
     """A zero of the cubic with these values and rates at its ends, by Newton from an estimate within the step."""
     v0, r0, v1, r1 = ends
     a, b = r0 * span, r1 * span
@@ -160,7 +161,7 @@ def _on_cubic(ends: tuple[Any, ...], span: Any, guess: Any) -> Any:
     return jnp.where((x > 0.0) & (x < 1.0) & settled, x * span, guess)
 
 
-def ahead(k: Asked, span: Any, high: Any) -> Any:
+def ahead(k: Asked, span: Real, high: Real) -> Any:
     """When the next condition will become true, by its tangent, if that is before `high`; else infinity."""
     first: Any = jnp.asarray(jnp.inf)
     for v, r, behind in zip(*k.ends, _behind(k), strict=True):

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..quantities import Real
 from . import outcome
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
@@ -43,7 +44,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 
-    def rhs(t: Any, y: Continuous) -> Continuous:
+    def rhs(t: Real, y: Continuous) -> Continuous:
         return derivative(world, t, y, c.phases, c.memory)
 
     y, error, rate = integration.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)

@@ -9,6 +9,7 @@ from typing import Any
 import equinox as eqx
 
 from ..mechanism import Mechanism
+from ..quantities import Real
 from .automaton import AbstractAutomaton
 
 
@@ -18,7 +19,7 @@ class AbstractMember(eqx.Module):
     name: eqx.AbstractVar[str]
 
     @abc.abstractmethod
-    def gathered(self, members: Sequence[Any], settle_speed: Any, friction_rule: str) -> AbstractAutomaton:
+    def gathered(self, members: Sequence[Any], settle_speed: Real, friction_rule: str) -> AbstractAutomaton:
         """One automaton of all members of this kind, this one the first."""
 
 
@@ -30,7 +31,7 @@ class AbstractUnplaced(abc.ABC):
         """The same, with the sites of this mechanism."""
 
 
-def gather(items: Sequence[Any], settle_speed: Any, friction_rule: str) -> tuple[Any, ...]:
+def gather(items: Sequence[Any], settle_speed: Real, friction_rule: str) -> tuple[Any, ...]:
     """Members of one kind as one automaton, behind all others."""
     kinds: dict[type, list[Any]] = {}
     for item in items:

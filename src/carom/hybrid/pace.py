@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..quantities import Flag, Real
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .scene import Continuous
@@ -26,7 +27,7 @@ def error_of(world: World, integration: Integration, before: Continuous, after: 
     before, after, error = jax.lax.stop_gradient((before, after, error))
     units, places = _units(world, after)
 
-    def moving(unit: Any, a: Any, b: Any) -> Any:
+    def moving(unit: Real, a: Any, b: Any) -> Any:
         return atol * unit + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
 
     scales = (
@@ -72,7 +73,7 @@ def most_turned(world: World, before: Continuous, after: Continuous) -> Any:
     return functools.reduce(jnp.maximum, angles)
 
 
-def next_step(order: int, c: Carry, a: Attempt, accept: Any) -> tuple[Any, Any]:
+def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]:
     """Proportional-integral step-size control; a step that was cut short says nothing about the next one's length.
 
     The gains settle at a norm of SAFETY^(order / INTEGRAL), about 0.5; weaker ones settle at 0.05 and take a
@@ -93,7 +94,7 @@ def next_step(order: int, c: Carry, a: Attempt, accept: Any) -> tuple[Any, Any]:
 
 
 def restart(
-    world: World, c: Carry, new: Carry, a: Attempt, accept: Any, verdict: Verdict, h: Any
+    world: World, c: Carry, new: Carry, a: Attempt, accept: Flag, verdict: Verdict, h: Real
 ) -> tuple[Any, Any, Any]:
     """The first step after an event: as long as the one after the last event of its kind, else half as long as before.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ..mechanism import Site
+from ..quantities import Real
 from .scene import Load, Own, Scene
 
 Tone = Literal["open", "closed", "elastic", "plastic", "restitution", "stick", "slide", "lost"]
@@ -83,7 +84,7 @@ class Pair(Protocol):
 
     def touching(self, scene: Scene) -> Touching: ...
 
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None: ...
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None: ...
 
 
 class ContactReport(NamedTuple):

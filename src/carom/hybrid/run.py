@@ -15,8 +15,9 @@ import equinox.internal as eqxi
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
+from ..quantities import Real
 from . import outcome
 from .carry import Carry, begin
 from .condition import any_of
@@ -62,7 +63,7 @@ def _compiled(name: str, function: Any, static: tuple[Any, ...], args: tuple[Any
     return jax.jit(call, compiler_options=compiler_options()).lower(*args).compile()
 
 
-def start(world: World, q: Any, v: Any, h: Any, ledger: bool) -> Carry:
+def start(world: World, q: Any, v: Any, h: Real, ledger: bool) -> Carry:
     """The carry at t = 0."""
     zero = jnp.asarray(0.0)
     y = Continuous(split(world.mechanism, q), split(world.mechanism, v), (), ())
@@ -122,7 +123,7 @@ def runs_away(world: World, q: Any, v: Any, y: Continuous) -> Any:
     return (there > 0.0) & (gained > ENDLESS * there)
 
 
-def together(make: Callable[[Any], World], parameters: Any, integration: Integration, carry: Carry) -> Carry:
+def together(make: Callable[[Any], World], parameters: PyTree, integration: Integration, carry: Carry) -> Carry:
     """Advance a batch in lockstep until every lane has its outcome: the form for a GPU.
 
     Worlds are made inside the loop, so that numbers which do not differ between lanes stay compile-time constants.
@@ -172,7 +173,7 @@ def flat(row: Any) -> Array:
     return jnp.concatenate([jnp.ravel(jnp.asarray(x, dtype=float)) for x in jax.tree.leaves(row)])
 
 
-def _step_row(c: Carry, span: Any) -> StepRow:
+def _step_row(c: Carry, span: Real) -> StepRow:
     return StepRow(c.t, span, c.y, c.phases, c.memory)
 
 

@@ -6,6 +6,7 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from ..dynamics import elastic_links
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
 from ..mechanism import Mechanism, Site, walk
+from ..quantities import Real
 
 
 class Continuous(NamedTuple):
@@ -44,10 +46,10 @@ class Load:
         self.mechanism = mechanism
         self.entries: list[Any] = [0.0] * mechanism.dof
 
-    def add(self, index: int, value: Any) -> None:
+    def add(self, index: int, value: Real) -> None:
         self.entries[index] = self.entries[index] + value
 
-    def add_all(self, other: Load, factor: Any) -> None:
+    def add_all(self, other: Load, factor: Real) -> None:
         self.entries = [a + factor * b for a, b in zip(self.entries, other.entries, strict=True)]
 
     def vector(self) -> Any:
@@ -67,7 +69,7 @@ class Scene:
     """Kinematics of one instant, computed once and shared by all automata."""
 
     def __init__(
-        self, mechanism: Mechanism, t: Any, q: Any, v: Any, phases: tuple[Any, ...] = (), names: tuple[str, ...] = ()
+        self, mechanism: Mechanism, t: Real, q: Any, v: Any, phases: tuple[Any, ...] = (), names: tuple[str, ...] = ()
     ) -> None:
         self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
         self.phases = dict(zip(names, phases, strict=True))  # of all automata, by name
@@ -89,7 +91,7 @@ class Scene:
         return length_of(self.mechanism) if self._length is None else self._length
 
     @length.setter
-    def length(self, value: Any) -> None:
+    def length(self, value: Real) -> None:
         self._length = value
 
     def angle(self, link: int) -> Any:
@@ -132,7 +134,7 @@ class Scene:
             )
         return found
 
-    def point(self, link: int, px: Any, py: Any) -> tuple[Any, Any, Any, Any]:
+    def point(self, link: int, px: Real, py: Real) -> tuple[Any, Any, Any, Any]:
         """World position and velocity (x, y, vx, vy) of the point (px, py) of a link."""
         f = self.frame(link)
         rx, ry = f.cos * px - f.sin * py, f.sin * px + f.cos * py
@@ -158,7 +160,7 @@ class Scene:
         place = along[0] * jnp.abs(at[0]) + along[1] * jnp.abs(at[1])
         return place + sum(lever for _, lever in self._levers(site))
 
-    def reach(self, site: Site, speeds: Any) -> Any:
+    def reach(self, site: Site, speeds: Sequence[Real]) -> Any:
         """Bound [m/s] of the speed of a site, if every coordinate moves at most as fast as `speeds` say."""
         base = self.top.base_index(self.top.trees[site.link])
         total = 0.0 if base is None else speeds[base] + speeds[base + 1]
@@ -183,7 +185,7 @@ class Scene:
         n = self.mechanism.numbers
         return elastic_links.bent(n.site[site.index], n.site_reach[site.index], self._bent.states[site.link])
 
-    def velocity(self, site: Site, x: Any, y: Any) -> tuple[Any, Any]:
+    def velocity(self, site: Site, x: Real, y: Any) -> tuple[Any, Any]:
         """Velocity of what is fixed to a site and now at (x, y): it turns with the site's section."""
         f = self.frame(site.link)
         if not self.top.elastic:
@@ -196,7 +198,7 @@ class Scene:
         reach = self.mechanism.numbers.site_reach[site.index]
         return 0.0 if reach is None else sum(reach.slope[j] * d for j, d in enumerate(bend))
 
-    def jacobian(self, link: int, x: Any, y: Any, site: Site | None = None) -> list[tuple[int, Any, Any]]:
+    def jacobian(self, link: int, x: Real, y: Any, site: Site | None = None) -> list[tuple[int, Any, Any]]:
         """Nonzero columns (index, d x/dq, d y/dq) of the material point of `link` now at (x, y).
 
         On an elastic link the point is fixed to the section of a `site`.
@@ -214,7 +216,7 @@ class Scene:
             columns += self._bending_columns(link, x, y, site)
         return columns
 
-    def _bending_columns(self, link: int, x: Any, y: Any, site: Site | None) -> list[tuple[int, Any, Any]]:
+    def _bending_columns(self, link: int, x: Real, y: Any, site: Site | None) -> list[tuple[int, Any, Any]]:
         """Columns of the modal coordinates on the way to a point."""
         columns: list[tuple[int, Any, Any]] = []
         for i, s in self.top.paths[link]:
@@ -233,12 +235,12 @@ class Scene:
                 columns.append((index, ux - reach.slope[j] * (y - sy), uy + reach.slope[j] * (x - sx)))
         return columns
 
-    def push(self, load: Load, link: int, x: Any, y: Any, fx: Any, fy: Any, site: Site | None = None) -> None:
+    def push(self, load: Load, link: int, x: Real, y: Any, fx: Real, fy: Real, site: Site | None = None) -> None:
         """Apply the force (fx, fy) to the point of `link` now at (x, y), which is fixed to a site if the link bends."""
         for index, jx, jy in self.jacobian(link, x, y, site):
             load.add(index, jx * fx + jy * fy)
 
-    def turn(self, load: Load, link: int, torque: Any) -> None:
+    def turn(self, load: Load, link: int, torque: Real) -> None:
         """Apply the torque of the parent on a link, and its reaction on the parent."""
         load.add(self.top.angle_index(link), torque)
         parent = self.top.parents[link]

@@ -16,11 +16,13 @@ solver has resolved them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ..quantities import Memories, Phases, Real
 from .condition import BEAT, Watch, any_of
 from .locate import Asked, Ends
 from .scene import Continuous
@@ -33,7 +35,7 @@ TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
 
-def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span: Any) -> list[Any]:
+def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span: Real) -> list[Any]:
     """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
     third = span / 3.0
     out = []
@@ -44,7 +46,13 @@ def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span:
 
 
 def watched(
-    world: World, t: Any, y: Continuous, phases: Any, memory: Any, speeds: Any = None, span: Any = 0.0
+    world: World,
+    t: Real,
+    y: Continuous,
+    phases: Phases,
+    memory: Memories,
+    speeds: Sequence[Real] | None = None,
+    span: Real = 0.0,
 ) -> list[Watch | None]:
     """Every exit that time and coordinates alone decide."""
     scene = scene_of(world, t, y, phases)
@@ -58,10 +66,10 @@ def watched(
 def unseen(
     world: World,
     c: Any,
-    t: Any,
+    t: Real,
     y: Continuous,
     rate: Continuous,
-    span: Any,
+    span: Real,
     start: Ends,
     end: Asked,
     look: list[Watch | None],
@@ -85,14 +93,14 @@ def unseen(
     return jnp.minimum(hidden, inside[0]), inside[1]
 
 
-def _far(first: Any, last: Any, w: Any, span: Any) -> Any:
+def _far(first: Real, last: Real, w: Any, span: Real) -> Any:
     """Too far at both ends for what can be swept in between."""
     if w.sure is not None:  # at the end alone, which is not farther from anything in between than all that is swept
         return w.sure + w.sweep * span + w.swing < 0.0
     return first + last + w.sweep * span + 2.0 * w.swing < 0.0
 
 
-def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: Any, x: Any) -> tuple[Any, Any]:
+def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: Real, x: Real) -> tuple[Any, Any]:
     """Coordinates and velocities at the fraction x of a step, from both ends and their accelerations."""
     s = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
     b0, b1 = x - 6.0 * x**3 + 8.0 * x**4 - 3.0 * x**5, -4.0 * x**3 + 7.0 * x**4 - 3.0 * x**5
@@ -102,10 +110,10 @@ def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: A
     e0, e1 = x - 4.5 * x**2 + 6.0 * x**3 - 2.5 * x**4, 1.5 * x**2 - 4.0 * x**3 + 2.5 * x**4
     still = jnp.where(h > 0.0, h, 1.0)
 
-    def place(q0: Any, q1: Any, v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
+    def place(q0: Real, q1: Real, v0: Real, v1: Real, a0: Real, a1: Real) -> Any:
         return q0 + (q1 - q0) * s + h * (v0 * b0 + v1 * b1) + h * h * (a0 * c0 + a1 * c1)
 
-    def speed(q0: Any, q1: Any, v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
+    def speed(q0: Real, q1: Real, v0: Real, v1: Real, a0: Real, a1: Real) -> Any:
         return (q1 - q0) / still * ds + v0 * d0 + v1 * d1 + h * (a0 * e0 + a1 * e1)
 
     given = (before.q, after.q, before.v, after.v, rate0, rate1)
@@ -115,10 +123,10 @@ def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: A
 def _inside(
     world: World,
     c: Any,
-    t: Any,
+    t: Real,
     y: Continuous,
     rate: Continuous,
-    span: Any,
+    span: Real,
     start: Ends,
     end: Asked,
     look: list[Watch | None],
@@ -129,10 +137,10 @@ def _inside(
 
     unsure = [i for i in seen if look[i].sure is not None]  # type: ignore[union-attr]
 
-    def at(x: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    def at(x: Real) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
 
-        def values(t: Any, q: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        def values(t: Real, q: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             state = y._replace(q=q, v=v)
             found = watched(world, t, state, c.phases, c.memory)
             nearest = tuple(jnp.asarray(found[i].sure, dtype=float) for i in unsure)  # type: ignore[union-attr]
@@ -172,7 +180,7 @@ def _inside(
     return where, cut
 
 
-def _at_once(k: Asked, i: int, value: Any, rate: Any) -> Any:
+def _at_once(k: Asked, i: int, value: Real, rate: Real) -> Any:
     """Is the condition true at an inner instant? An edge would have to be clearly beyond zero."""
     if k.edge[i]:
         return (value > k.rounding[i]) & (rate > 0.0)
@@ -180,7 +188,7 @@ def _at_once(k: Asked, i: int, value: Any, rate: Any) -> Any:
     return clear | ((value > k.deep[i]) & (rate > jnp.maximum(k.floor[i], 0.0)))
 
 
-def _doubted(k: Asked, i: int, first: Any) -> Any:
+def _doubted(k: Asked, i: int, first: Real) -> Any:
     """The value above which an exit may have been met between two instants.
 
     One that is above zero when the step begins, and was not met there for its rate, is met beyond its depth alone.
@@ -188,12 +196,12 @@ def _doubted(k: Asked, i: int, first: Any) -> Any:
     return jnp.where(first > k.rounding[i], jnp.maximum(k.deep[i], k.rounding[i]), k.rounding[i])
 
 
-def _joined(first: Any, inner: Any, last: Any) -> Any:
+def _joined(first: Real, inner: Any, last: Real) -> Any:
     """Numbers at all instants of a step, its ends included."""
     return jnp.concatenate([jnp.reshape(first, (1,)), inner, jnp.reshape(last, (1,))])
 
 
-def _safe(value: Any, w: Watch, span: Any) -> Any:
+def _safe(value: Any, w: Watch, span: Real) -> Any:
     """Fraction of the step up to which the sweep excludes a meeting, or within which the instants can tell."""
     apart = value[:-1] + value[1:] + w.sweep * span * PART + 2.0 * w.swing < 0.0
     begin = jnp.asarray((0.0, *NODES))
@@ -219,12 +227,12 @@ def _first_doubt(value: Any, slope: Any, sure: Any, sweep: Any, level: Any, met:
     return jnp.minimum(jnp.min(doubts), jnp.min(jnp.where(met, inner, 1.0)))
 
 
-def _hermite(v0: Any, a: Any, v1: Any, b: Any, x: Any) -> Any:
+def _hermite(v0: Real, a: Any, v1: Real, b: Any, x: Real) -> Any:
     c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
     return v0 + x * (a + x * (c2 + x * c3))
 
 
-def _part_doubt(v0: Any, a: Any, v1: Any, b: Any, error: Any, level: Any) -> Any:
+def _part_doubt(v0: Real, a: Any, v1: Real, b: Any, error: Real, level: Real) -> Any:
     """Fraction at which a cubic may reach a level between its ends, at which it does not; 1 if it cannot.
 
     The error of an interpolation through values and rates is E 16 x^2 (1-x)^2: of the five coefficients of degree four,
@@ -245,7 +253,7 @@ def _part_doubt(v0: Any, a: Any, v1: Any, b: Any, error: Any, level: Any) -> Any
     return jnp.where(clear | monotonic | falling, 1.0, x)
 
 
-def _peak(v0: Any, a: Any, v1: Any, b: Any) -> Any:
+def _peak(v0: Real, a: Any, v1: Real, b: Any) -> Any:
     """Where a cubic has its local maximum; 1 if it has none."""
     c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
     # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
@@ -256,7 +264,7 @@ def _peak(v0: Any, a: Any, v1: Any, b: Any) -> Any:
     return jnp.where((square <= 0.0) | ((c2 >= 0.0) & (c3 == 0.0)), 1.0, x)
 
 
-def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], span: Any) -> Any:
+def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:
     """Length at which an exit may have come up to zero before the end, by its cubic; infinity if none.
 
     The peak is worth a look if the exit rises at the start, falls at the end, and the tangents meet above zero: one

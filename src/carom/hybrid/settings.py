@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from .. import errors
+from ..quantities import Real
 from .solvers import Solver, solver_of
 
 FINEST = 1e-14  # float64 carries 16 digits
@@ -62,7 +63,7 @@ class Settings:
         if not isinstance(self.ledger, bool):
             raise errors.CaromError(f"ledger of Settings is {self.ledger!r}; it must be True or False")
 
-    def integration(self, until: Any) -> Integration:
+    def integration(self, until: Real) -> Integration:
         """As the engine takes them, for a run until a time [s]."""
         errors.number("run", "until", until, above=0.0)
         return Integration(
@@ -102,12 +103,12 @@ class Integration(eqx.Module):
     stop_at: Any = -1  # the run ends when this guard (counted through the world's events) fires; -1: none
 
 
-def _number(value: Any) -> Any:
+def _number(value: Real) -> Any:
     """NumPy's where it can be: JAX takes a tenth of a millisecond for each, which short runs feel."""
     return value.astype(float) if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
 
 
-def _limit(value: Any) -> Any:
+def _limit(value: Real) -> Any:
     """A count; None and infinity are no limit."""
     if isinstance(value, jax.Array):
         return value.astype(int)

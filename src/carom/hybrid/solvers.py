@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from .. import errors
+from ..quantities import Real
 from .rosenbrock import RODAS5P
 
 
@@ -32,7 +33,7 @@ class Solver(Protocol):
     def order(self) -> int: ...
 
     def step(
-        self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any, heavy: bool = False
+        self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real, heavy: bool = False
     ) -> tuple[Any, Any, Any]:
         """From y at t, where the derivative is k0, over h >= 0: new state, error estimate, derivative at the end.
 
@@ -68,7 +69,7 @@ class RungeKutta:
     unrolled: bool = False  # also for heavy right-hand sides: a GPU kernel holds no inner loop over buffers
 
     def step(
-        self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any, heavy: bool = False
+        self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real, heavy: bool = False
     ) -> tuple[Any, Any, Any]:
         """One step: the new state, the error estimate, the derivative at the end."""
         if heavy and not self.unrolled:
@@ -82,7 +83,7 @@ class RungeKutta:
         zero = jax.tree.map(jnp.zeros_like, y)
         return new, _add_scaled(zero, list(zip(table.error, ks, strict=True)), h), ks[-1]
 
-    def _looped(self, rhs: Callable[[Any, Any], Any], t: Any, y: Any, k0: Any, h: Any) -> tuple[Any, Any, Any]:
+    def _looped(self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real) -> tuple[Any, Any, Any]:
         """The same with the stages in a loop, so that the right-hand side is compiled once and not once per stage."""
         table = tableau(self.name)
         stages = len(table.c)
@@ -101,7 +102,7 @@ class RungeKutta:
         return shaped(new), shaped(error), shaped(ks[-1])
 
 
-def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Any) -> Any:
+def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Real) -> Any:
     """y + h sum c k over pytrees, leaving out zero weights."""
     used = [(c, k) for c, k in terms if c != 0.0]
     return jax.tree.map(

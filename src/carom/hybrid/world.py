@@ -13,6 +13,7 @@ from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State, walk
+from ..quantities import Real
 from .automaton import AbstractAutomaton
 from .member import AbstractMember, AbstractUnplaced, gather
 from .reporting import Channel, ContactReport
@@ -49,7 +50,7 @@ class World(eqx.Module):
         elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         gravity: Any = STANDARD_GRAVITY,
         pause_in_impact: bool = False,
-        settle_speed: Any = 0.0,
+        settle_speed: Real = 0.0,
         friction_rule: str = "path",
     ) -> None:
         if not isinstance(mechanism, Mechanism):
@@ -164,7 +165,7 @@ def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:
     return items
 
 
-def scene_of(world: World, t: Any, y: Continuous, phases: tuple[Any, ...]) -> Scene:
+def scene_of(world: World, t: Real, y: Continuous, phases: tuple[Any, ...]) -> Scene:
     scene = Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
     scene.length = world.length
     return scene

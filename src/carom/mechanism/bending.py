@@ -14,6 +14,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ..quantities import Real
+
 
 class Reach(eqx.Module):
     """Shapes at one point: how it moves, turns and comes back with the modal coordinates."""
@@ -52,7 +54,7 @@ class Flexible(eqx.Module):
     nodes: Nodes
 
 
-def integrated(nodes: Nodes, stiffness: Any, damping: Any) -> Flexible:
+def integrated(nodes: Nodes, stiffness: Real, damping: Real) -> Flexible:
     """All integrals from the nodes."""
     m, p, u, t = nodes.mass, nodes.place, nodes.shape, nodes.slope
     rotary = nodes.rotary
@@ -74,7 +76,7 @@ def integrated(nodes: Nodes, stiffness: Any, damping: Any) -> Flexible:
     )
 
 
-def node_of(place: Any, mass: Any, rotary: Any, reach: Reach) -> Nodes:
+def node_of(place: Any, mass: Real, rotary: Any, reach: Reach) -> Nodes:
     """A body that is welded to the link, as one node; it turns with the section."""
     one = lambda x: jnp.asarray(x, dtype=float)[None]  # noqa: E731
     return Nodes(jnp.stack([jnp.asarray(x, dtype=float) for x in place])[None], one(mass), one(rotary), *(
@@ -98,7 +100,7 @@ def centre_and_inertia(nodes: Nodes) -> tuple[Any, Any, Any]:
     return mass, centre, jnp.sum(nodes.mass * jnp.sum(apart**2, axis=1)) + jnp.sum(nodes.rotary)
 
 
-def offset(reach: Reach, dx: Any, dy: Any) -> Reach:
+def offset(reach: Reach, dx: Real, dy: Real) -> Reach:
     """The point that lies (dx, dy) beside another one of the same section, and turns with it.
 
     To second order it also comes back by dx (1 - cos), the part that matters in a link that turns fast. Of dy there is

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..forms import Form, Slot
+from ..quantities import Real
 from .bending import Flexible, Reach
 
 
@@ -48,7 +49,7 @@ class AbstractBody(eqx.Module):
         """Modal numbers of a body that bends; None if it is rigid."""
         return None
 
-    def reach(self, x: Any, y: Any) -> Reach | None:
+    def reach(self, x: Real, y: Real) -> Reach | None:
         """Shapes at a point of a body that bends; None if it is rigid."""
         return None
 

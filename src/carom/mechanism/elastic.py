@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import beam, errors
+from ..quantities import Real
 from .bending import Flexible, Nodes, Reach, integrated, offset
 from .bodies import AbstractBody
 from .recipe import Recipe
@@ -108,7 +109,7 @@ class Beam(AbstractBody):
         filled = jax.tree.map(lambda x: jnp.pad(x, [(0, spare), *[(0, 0)] * (x.ndim - 1)]), nodes)
         return integrated(filled, d.stiffness, d.damping)
 
-    def reach(self, x: Any, y: Any) -> Reach:
+    def reach(self, x: Real, y: Real) -> Reach:
         place = errors.known((x, y))
         if place is None:
             raise errors.CaromError(

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from ..quantities import Vector
 
 if TYPE_CHECKING:
     from .tree import Mechanism
@@ -24,7 +25,7 @@ class State(eqx.Module):
     q: Float[Array, "*lanes dof"]
     v: Float[Array, "*lanes dof"]
 
-    def __init__(self, q: Any, v: Any) -> None:
+    def __init__(self, q: Vector, v: Vector) -> None:
         self.q, self.v = _array("q", q), _array("v", v)
         if self.q.shape != self.v.shape or self.q.ndim not in (1, 2):
             raise errors.CaromError(

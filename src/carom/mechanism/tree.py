@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
+from ..quantities import Given, Real, Vector
 from . import walk
 from .assembly import named, numbers_of, refuse_idle_links, topology_of
 from .bodies import AbstractBody
@@ -105,7 +106,12 @@ class Mechanism(eqx.Module):
         return jnp.asarray(q)[np.asarray(self.topology.mode_index(self.topology.link(link)), dtype=int)]
 
     def coordinates(
-        self, angles: Any, base: Any = None, relative: bool = False, degrees: bool = False, bending: Any = None
+        self,
+        angles: Given,
+        base: Given | None = None,
+        relative: bool = False,
+        degrees: bool = False,
+        bending: Given | None = None,
     ) -> Float[Array, " dof"]:
         """Coordinate vector from link angles; with rates and base velocities, a velocity vector.
 
@@ -163,7 +169,7 @@ class Mechanism(eqx.Module):
         relative = angles - jnp.where(parents >= 0, angles[np.maximum(parents, 0)], 0.0) - self._slopes(q)
         return jnp.concatenate([q[:nb], relative, q[nb + len(parents) :]])
 
-    def _slopes(self, q: Any) -> Any:
+    def _slopes(self, q: Vector) -> Any:
         """By how much the section that carries each joint has turned against its link [rad]."""
         top = self.topology
         if not top.elastic:
@@ -212,7 +218,7 @@ class Mechanism(eqx.Module):
 
     # -- new mechanisms --------------------------------------------------------------------------------------------
 
-    def weld(self, link: str, body: AbstractBody, at: Any = None, angle: Any = 0.0) -> Mechanism:
+    def weld(self, link: str, body: AbstractBody, at: Any = None, angle: Real = 0.0) -> Mechanism:
         """A new mechanism in which `body` (a payload, a captured object) is rigidly fixed to a link.
 
         `at` [m] is where the body's origin sits in the link's frame (the link's tip by default), `angle` [rad] the
@@ -225,7 +231,7 @@ class Mechanism(eqx.Module):
         return table(self.numbers, self.topology)
 
 
-def Arm(links: Any, base: Any = (0.0, 0.0)) -> Mechanism:
+def Arm(links: Any, base: Given = (0.0, 0.0)) -> Mechanism:
     """A mechanism on a fixed pivot at `base` = (x, y) [m]: `Mechanism(links, base=Fixed(x, y))`."""
     errors.vector("Arm", "base", base, 2)
     return Mechanism(links, base=Fixed(base[0], base[1]))

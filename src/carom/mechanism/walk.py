@@ -20,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxtyping import PyTree
 
 from .topology import Topology
 
@@ -91,7 +92,7 @@ def _tour(topology: Topology) -> _Tour:
     )
 
 
-def _arrange(values: Any, order: np.ndarray) -> Any:
+def _arrange(values: PyTree, order: np.ndarray) -> Any:
     """Rows of every array in another order; nothing happens to those that are in order already, as in a chain."""
     return values if np.array_equal(order, np.arange(len(order))) else jax.tree.map(lambda x: x[order], values)
 

@@ -10,13 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..quantities import Given, Real
 from .bending import Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .bodies import AbstractBody
 from .numbers import Numbers
 from .topology import Topology
 
 
-def welded(old: Numbers, top: Topology, link: str, body: AbstractBody, at: Any, angle: Any) -> tuple[Numbers, Topology]:
+def welded(
+    old: Numbers, top: Topology, link: str, body: AbstractBody, at: Given, angle: Real
+) -> tuple[Numbers, Topology]:
     """Both halves of the mechanism in which the body is fixed to the link; see `Mechanism.weld`."""
     k = top.link(link)
     if not isinstance(body, AbstractBody):
@@ -47,7 +50,9 @@ def welded(old: Numbers, top: Topology, link: str, body: AbstractBody, at: Any, 
     return numbers, dataclasses.replace(top, shapes=shapes)
 
 
-def _welded_to_elastic(old: Numbers, top: Topology, k: int, body: AbstractBody, origin: Any, centre: Any) -> Numbers:
+def _welded_to_elastic(
+    old: Numbers, top: Topology, k: int, body: AbstractBody, origin: Given, centre: Given
+) -> Numbers:
     """A payload on a beam moves and turns with the section that it is welded to."""
     flex, reach = old.flex[k], _reach_at(old, top, k, origin)
     assert flex is not None
@@ -62,7 +67,7 @@ def _welded_to_elastic(old: Numbers, top: Topology, k: int, body: AbstractBody, 
     )
 
 
-def _reach_at(n: Numbers, top: Topology, k: int, point: Any) -> Reach:
+def _reach_at(n: Numbers, top: Topology, k: int, point: Given) -> Reach:
     """Shapes of an elastic link at a point of it that is known: its tip, a site, a hanging point."""
     known = [(n.site[i], n.site_reach[i]) for i, owner in enumerate(top.site_links) if owner == k]
     known += [(n.hang[c], n.hang_reach[c]) for c in top.children[k]]

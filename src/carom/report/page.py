@@ -75,7 +75,7 @@ def report(
     )
 
 
-def write_report(path: Any, clips: Any, **options: Any) -> Path:
+def write_report(path: str | Path, clips: Any, **options: Any) -> Path:
     """Write `report(clips, ...)` to a file: whole, or not at all."""
     path = Path(path)
     text = report(clips, **options)

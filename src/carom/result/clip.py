@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from ..quantities import Times
 
 
 class Carried(NamedTuple):
@@ -52,7 +53,7 @@ class Clip:
     def end(self) -> float:
         return self.t0 + float(self.result.t[-1]) - float(self.result.t[0])
 
-    def local(self, times: Any) -> np.ndarray:
+    def local(self, times: Times) -> np.ndarray:
         """The run's own time [s]."""
         first, last = float(self.result.t[0]), float(self.result.t[-1])
         return np.clip(np.asarray(times, dtype=float) - self.t0 + first, first, last)

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ..hybrid.run import executable
+from ..quantities import Times
 
 if TYPE_CHECKING:
     from .result import Result, States
@@ -28,7 +29,7 @@ def chunked(function: Any, static: tuple[Any, ...], fixed: tuple[Any, ...], colu
     return jax.tree.map(lambda *pieces: np.concatenate(pieces)[:count], *parts)
 
 
-def over(result: Result, times: Any, function: Any, static: tuple[Any, ...] = ()) -> Any:
+def over(result: Result, times: Times, function: Any, static: tuple[Any, ...] = ()) -> Any:
     """`function(*static, world, states)`, which maps over the states, at the instants asked for."""
     times = np.atleast_1d(np.asarray(times, dtype=float))
     if not times.size:
@@ -36,6 +37,6 @@ def over(result: Result, times: Any, function: Any, static: tuple[Any, ...] = ()
     return chunked(function, static, (result.world,), (states(result, times),))
 
 
-def states(result: Result, times: Any) -> States:
+def states(result: Result, times: Times) -> States:
     """The state at these instants: t, q, v, own states, works, phases and memories of the automata."""
     return result.at(times)

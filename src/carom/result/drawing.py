@@ -12,6 +12,7 @@ import numpy as np
 from ..contact.surfaces.outline import Box, box_around
 from ..hybrid.reporting import ContactReport, Line
 from ..mechanism import Mechanism
+from ..quantities import Times
 from .clip import Carried, Clip, clips_of
 from .dense import states
 from .signals import ContactSignals, contact_signals
@@ -97,7 +98,7 @@ class Drawing:
         return np.concatenate([part.t for part in self.parts])
 
 
-def drawing(clips: Any, times: Any, forces: bool = True) -> Drawing:
+def drawing(clips: Any, times: Times, forces: bool = True) -> Drawing:
     """Geometry at common times [s]; where two clips meet the time belongs to the later one.
 
     `forces=False` leaves out contact forces, which cost more than all the rest.

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .. import errors
 from .clip import Clip, clips_of
 from .drawing import Drawing, Part, drawing
 from .files import FileError, written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ENDINGS = (".mp4", ".gif", ".png")
 WATCH = 1.6  # [s] of film for one impact
@@ -27,7 +30,7 @@ GROUND, FORCE, TRACE = "#7d756a", "#c2342b", "#b08a4f"
 
 def animate(
     clips: Any,
-    path: Any,
+    path: str | Path,
     *,
     fps: Any = 30,
     speed: Any = 1.0,
@@ -139,7 +142,7 @@ def _windows(clips: Sequence[Clip], begin: float, end: float) -> list[tuple[floa
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
 
-def paint(axes: Any, drawn: Drawing, part: Part, frame: int, aspect: float, faint: float = 1.0) -> None:
+def paint(axes: Axes, drawn: Drawing, part: Part, frame: int, aspect: float, faint: float = 1.0) -> None:
     """One instant into matplotlib's axes."""
     from matplotlib.patches import Circle
 
@@ -173,7 +176,7 @@ def paint(axes: Any, drawn: Drawing, part: Part, frame: int, aspect: float, fain
         _arrow(axes, drawn.largest_force, contact.point[frame], contact.force[frame], 0.24 * reach)
 
 
-def _fit(axes: Any, drawn: Drawing, aspect: float) -> None:
+def _fit(axes: Axes, drawn: Drawing, aspect: float) -> None:
     left, bottom, right, top = drawn.box
     wide, tall = right - left, top - bottom
     wide, tall = max(wide, tall * aspect), max(tall, wide / aspect)
@@ -184,7 +187,7 @@ def _fit(axes: Any, drawn: Drawing, aspect: float) -> None:
     axes.set_axis_off()
 
 
-def _ground(axes: Any, line: np.ndarray, size: float) -> None:
+def _ground(axes: Axes, line: np.ndarray, size: float) -> None:
     """A line with hatching on its solid side, the right one."""
     axes.plot(*line.T, color=GROUND, lw=1.2, zorder=1)
     steps = np.diff(line, axis=0)
@@ -229,7 +232,7 @@ def _arrow(axes: Any, largest: float, point: np.ndarray, force: np.ndarray, long
     axes.annotate(shown, tuple(point + way), xytext=(5 * side, 2), textcoords="offset points", **style)
 
 
-def _caption(axes: Any, t: float, pace: float) -> None:
+def _caption(axes: Axes, t: float, pace: float) -> None:
     slow = not np.isclose(pace, 1.0, rtol=0.02)
     digits = 6 if pace > 10 else 2
     axes.text(0.02, 0.97, f"t = {t:.{digits}f} s", transform=axes.transAxes, va="top", color=INK, fontsize=11)

@@ -19,6 +19,7 @@ from ..hybrid.run import EventRow
 from ..hybrid.scene import Own, Scene, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
+from ..quantities import Times, Vector
 from .dense import chunked
 from .spells import Spell, spells_of, stances_among
 from .within import course_of
@@ -202,7 +203,7 @@ def _stacked(columns: Any, rows: np.ndarray) -> np.ndarray:
     return np.asarray(columns)[rows]
 
 
-def _touch(mechanism: Mechanism, pair: Pair, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+def _touch(mechanism: Mechanism, pair: Pair, t: Times, q: Vector, v: Vector) -> tuple[Any, ...]:
     def one(t: Any, q: Any, v: Any) -> tuple[Any, ...]:
         k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
         motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))

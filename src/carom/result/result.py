@@ -21,6 +21,7 @@ from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
+from ..quantities import Times, Vector
 from . import impacts as impacts_of
 from .dense import chunked
 from .ledger import Ledger
@@ -95,7 +96,7 @@ class Result:
         """Velocities at `t`."""
         return _with_end(self.steps.y.v, self.final.y.v)
 
-    def at(self, times: Any) -> States:
+    def at(self, times: Times) -> States:
         """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each.
 
         At an event it is the state after it, also at the very end.
@@ -263,18 +264,18 @@ def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
     return jax.tree.map(choose, found, last)
 
 
-def _momenta(world: World, q: Any, v: Any) -> tuple[Any, Any]:
+def _momenta(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:
     return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
 
 
-def _energies(world: World, q: Any, v: Any) -> tuple[Any, Any]:
+def _energies(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:
     kinetic = jax.vmap(lambda q, v: kinetic_energy(world.mechanism, q, v))(q, v)
     potential = jax.vmap(lambda q: potential_energy(world.mechanism, q, world.gravity))(q)
     return kinetic, potential
 
 
-def _dense(integration: Integration, world: World, begin: StepRow, times: Any) -> States:
-    def one(row: StepRow, t: Any) -> States:
+def _dense(integration: Integration, world: World, begin: StepRow, times: Times) -> States:
+    def one(row: StepRow, t: Times) -> States:
         phases = tuple(p.astype(int) for p in row.phases)
 
         def rhs(t: Any, y: Continuous) -> Continuous:

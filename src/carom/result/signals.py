@@ -20,6 +20,7 @@ from ..hybrid.flow import scene_with_motion
 from ..hybrid.reporting import Phase, Touch
 from ..hybrid.scene import Continuous, Own, Scene, split
 from ..hybrid.world import World, any_striking
+from ..quantities import Times
 from .dense import over, states
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def times_of(result: Result, count: int = 2000, impacts: int = 40) -> np.ndarray
 # -- signals -----------------------------------------------------------------------------------------------------------
 
 
-def contact_signals(result: Result, times: Any) -> dict[str, ContactSignals]:
+def contact_signals(result: Result, times: Times) -> dict[str, ContactSignals]:
     """Kinematics and forces of every contact, by its name."""
     contacts = result.world.contacts
     if not contacts:
@@ -134,7 +135,7 @@ def contact_signals(result: Result, times: Any) -> dict[str, ContactSignals]:
     return out
 
 
-def effort_signals(result: Result, times: Any) -> dict[str, EffortSignals]:
+def effort_signals(result: Result, times: Times) -> dict[str, EffortSignals]:
     """What every controller exerts and wants, by its name; efforts as limited, held and paused."""
     out = {}
     for i, automaton in enumerate(result.world.automata):
@@ -147,7 +148,7 @@ def effort_signals(result: Result, times: Any) -> dict[str, EffortSignals]:
     return out
 
 
-def energy_signals(result: Result, times: Any) -> EnergySignals:
+def energy_signals(result: Result, times: Times) -> EnergySignals:
     """Kinetic energy by link, potential energy, works by name, and what is not accounted for [J]."""
     kinetic, potential, works = over(result, times, _energies)
     named = {channel.name: work for channel, work in zip(result.world.channels, works, strict=True)} if works else {}
@@ -159,24 +160,24 @@ def energy_signals(result: Result, times: Any) -> EnergySignals:
     return EnergySignals(kinetic, potential, named, error)
 
 
-def momentum_signals(result: Result, times: Any) -> MomentumSignals:
+def momentum_signals(result: Result, times: Times) -> MomentumSignals:
     """Momentum of the whole."""
     return MomentumSignals(*over(result, times, _momenta))
 
 
-def all_site_signals(result: Result, times: Any) -> dict[str, SiteSignals]:
+def all_site_signals(result: Result, times: Times) -> dict[str, SiteSignals]:
     """Every site, by its name."""
     moves = over(result, times, _sites)
     names = result.world.mechanism.topology.site_names
     return {name: SiteSignals(moves[:, k, :2], moves[:, k, 2:]) for k, name in enumerate(names)}
 
 
-def site_signals(result: Result, times: Any, site: Any) -> SiteSignals:
+def site_signals(result: Result, times: Times, site: Any) -> SiteSignals:
     """Position and velocity of a site, given by its name or itself."""
     return all_site_signals(result, times)[result.world.mechanism.site(site).name]
 
 
-def bending_signals(result: Result, times: Any) -> dict[str, np.ndarray]:
+def bending_signals(result: Result, times: Times) -> dict[str, np.ndarray]:
     """Modal coordinates [m] (times, modes) of every elastic link, by its name."""
     top, q = result.world.mechanism.topology, states(result, times).q
     return {name: q[:, list(top.mode_index(k))] for k, name in enumerate(top.names) if top.modes[k]}

@@ -17,6 +17,7 @@ import numpy as np
 from ..hybrid.flow import driven
 from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World
+from ..quantities import Memories, Phases, Times
 from .dense import chunked
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def spells_of(result: Result, i: int, j: int) -> list[Spell]:
     marks, report = result.marks, result.world.automata[i].report
     tones = np.array([phase.tone for phase in report.contacts[j].phases])
 
-    def closed(phases: Any) -> np.ndarray:
+    def closed(phases: Phases) -> np.ndarray:
         return np.atleast_1d(tones[np.asarray(report.modes(jnp.asarray(phases, dtype=int))[j])] != "open")
 
     start, end, t = float(result.t[0]), float(result.t[-1]), np.asarray(marks.t)
@@ -105,7 +106,7 @@ def _touch_states(result: Result) -> tuple[Any, ...]:
     return marks.t, marks.before, tuple(np.asarray(p).astype(int) for p in marks.phases_before), marks.memory_before
 
 
-def _pressed(i: int, j: int, world: World, t: Any, y: Any, phases: Any, memory: Any) -> tuple[Any, Any]:
+def _pressed(i: int, j: int, world: World, t: Times, y: Any, phases: Phases, memory: Memories) -> tuple[Any, Any]:
     """Rate of a contact's indentation, and its acceleration under weight and motors alone: how they press it."""
     pair, m = world.automata[i].report.contacts[j].pair, world.mechanism
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from ..quantities import Times
 from . import signals
 from .dense import states
 from .files import written
@@ -28,7 +29,7 @@ AXES = ["x", "y"]
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]]
 
 
-def trajectory(result: Result, times: Any = None) -> xarray.Dataset:
+def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
     """What happened at these instants [s]; by default 2000 over the run, more within impacts and around events."""
     try:
         import xarray
@@ -47,7 +48,7 @@ def trajectory(result: Result, times: Any = None) -> xarray.Dataset:
     return xarray.Dataset(found, {"time": time, **names}, _attributes(result))
 
 
-def save(result: Result, path: Any, samples: int | None = None) -> Path:
+def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
     """Write the trajectory as a NetCDF file; under its name there is never half a file.
 
     `samples`: even instants over the run; those around events and inside impacts come on top.

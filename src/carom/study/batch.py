@@ -19,6 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from .. import errors
 from ..hybrid import outcome
@@ -30,6 +31,7 @@ from ..hybrid.settings import Integration, Settings, settings_or_default
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
+from ..quantities import Real
 from ..simulation import check_start
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
@@ -82,7 +84,7 @@ def _report(bad: np.ndarray, codes: np.ndarray, why: Callable[[int], str | None]
 
 def batch(
     make: Callable[[Any], World],
-    parameters: Any,
+    parameters: PyTree,
     start: State | Callable[[Any], State],
     *,
     until: float,
@@ -151,7 +153,13 @@ def _starts(start: Any, lanes: int) -> tuple[Start, State | None]:
 
 
 def _on_gpu(
-    make: Any, how: Any, parameters: Any, given: Any, integration: Integration, kernel: bool, either: bool
+    make: Callable[..., Any],
+    how: Any,
+    parameters: PyTree,
+    given: PyTree,
+    integration: Integration,
+    kernel: bool,
+    either: bool,
 ) -> Carry:
     """In one kernel where that is wanted; several rigid contacts need arrays that it cannot hold: in lockstep."""
     if kernel:
@@ -163,7 +171,9 @@ def _on_gpu(
     return _lockstep(make, how, parameters, given, integration)
 
 
-def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes: np.ndarray) -> str | None:
+def _refusal(
+    make: Callable[..., Any], parameters: PyTree, given: PyTree, how: Any, lane: int, codes: np.ndarray
+) -> str | None:
     """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
     if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START):
         return None
@@ -176,7 +186,7 @@ def _refusal(make: Any, parameters: Any, given: Any, how: Any, lane: int, codes:
     return None
 
 
-def _begin(make: Any, how: How, p: Any, given: Any, until: Any) -> Carry:
+def _begin(make: Callable[..., Any], how: How, p: Any, given: PyTree, until: Real) -> Carry:
     """The carry of one lane before its first step; a lane whose numbers break a rule has its outcome already."""
     with errors.collecting() as flaws:
         world = make(p)
@@ -186,27 +196,27 @@ def _begin(make: Any, how: How, p: Any, given: Any, until: Any) -> Carry:
     return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
 
-def _state(world: World, how: How, p: Any, given: Any) -> State:
+def _state(world: World, how: How, p: Any, given: PyTree) -> State:
     """The start of one lane."""
     return refuse_state(given if how[0] is None else how[0](p), world.mechanism)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _lockstep(make: Any, how: Any, parameters: Any, given: Any, integration: Integration) -> Carry:
+def _lockstep(make: Callable[..., Any], how: Any, parameters: PyTree, given: PyTree, integration: Integration) -> Carry:
     """All lanes together, one attempt each at a time."""
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
     return _named(make, parameters, first, together(make, parameters, integration, first))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _one_kernel(make: Any, how: Any, numbers: Any, parameters: Any, given: Any) -> Carry:
+def _one_kernel(make: Callable[..., Any], how: Any, numbers: Any, parameters: PyTree, given: PyTree) -> Carry:
     """All lanes in one kernel; tolerances and limits are constants of it."""
     integration = Integration(*numbers)
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
     return _named(make, parameters, first, in_registers(make, parameters, integration, first))
 
 
-def _named(make: Any, parameters: Any, first: Carry, last: Carry) -> Carry:
+def _named(make: Callable[..., Any], parameters: PyTree, first: Carry, last: Carry) -> Carry:
     return jax.vmap(lambda p, a, b: named(make(p), a, b))(parameters, first, last)
 
 
@@ -236,7 +246,9 @@ class Ends(NamedTuple):
     outcome: Any
 
 
-def _one_by_one(make: Any, how: Any, many: bool, parameters: Any, given: Any, integration: Integration) -> Ends:
+def _one_by_one(
+    make: Callable[..., Any], how: Any, many: bool, parameters: PyTree, given: PyTree, integration: Integration
+) -> Ends:
     """One lane after the other, each to its end."""
 
     def one(x: Any) -> Ends:
@@ -252,7 +264,7 @@ def _one_by_one(make: Any, how: Any, many: bool, parameters: Any, given: Any, in
     return jax.lax.map(one, (parameters, given))
 
 
-def _on_cpu(make: Any, how: Any, parameters: Any, given: Any, integration: Integration) -> Ends:
+def _on_cpu(make: Callable[..., Any], how: Any, parameters: PyTree, given: PyTree, integration: Integration) -> Ends:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
     lanes, cores = _lanes(parameters), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
@@ -280,13 +292,13 @@ def _threads(count: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix="carom")
 
 
-def _stacked(values: Any) -> Any:
+def _stacked(values: PyTree) -> Any:
     if not isinstance(values, tuple):
         return values
     return jnp.stack(values, axis=-1) if isinstance(values[0], jax.Array) else np.stack(values, axis=-1)
 
 
-def _lanes(parameters: Any) -> int:
+def _lanes(parameters: PyTree) -> int:
     sizes = {np.shape(leaf)[0] if np.ndim(leaf) else None for leaf in jax.tree.leaves(parameters)}
     if len(sizes) != 1 or None in sizes:
         raise errors.CaromError(

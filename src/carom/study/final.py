@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import jax.numpy as jnp
 
@@ -15,12 +14,13 @@ from ..hybrid.run import start as opened
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
+from ..quantities import Real
 
 
 def final_state(
     world: World,
     start: State,
-    until: Any,
+    until: Real,
     *,
     settings: Settings | None = None,
     reverse_steps: int | None = None,

@@ -10,12 +10,14 @@ the state, and further ones for memories.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from .. import errors
 from ..hybrid import outcome
@@ -191,8 +193,8 @@ def find_orbit(
 
 
 def bifurcation(
-    make: Any,
-    values: Any,
+    make: Callable[..., Any],
+    values: PyTree,
     event: tuple[str, str],
     start: State,
     *,

@@ -21,6 +21,7 @@ from ..hybrid.run import StepRow
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
+from ..quantities import Real
 from ..result.dense import chunked
 from ..result.result import Result
 
@@ -106,10 +107,10 @@ class _Look:
 def _moving(integration: Integration, world: World, begin: StepRow, times: Any) -> tuple[Any, ...]:
     """Coordinates, velocities and their rates at instants within given steps."""
 
-    def one(row: StepRow, t: Any) -> tuple[Any, ...]:
+    def one(row: StepRow, t: Real) -> tuple[Any, ...]:
         phases = tuple(p.astype(int) for p in row.phases)
 
-        def rhs(t: Any, y: Continuous) -> Continuous:
+        def rhs(t: Real, y: Continuous) -> Continuous:
             return derivative(world, t, y, phases, row.memory)
 
         y, _, rate = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)

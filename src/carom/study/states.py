@@ -18,11 +18,12 @@ from ..hybrid.scene import merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
+from ..quantities import Real, Times
 
 LEAST = 1e-12  # [s]
 
 
-def states_at(world: World, start: State, times: Any, *, settings: Settings | None = None) -> tuple[Any, Any]:
+def states_at(world: World, start: State, times: Times, *, settings: Settings | None = None) -> tuple[Any, Any]:
     """Coordinates and velocities at `times` [s] (in order, from 0 on), a row each: a pure function, as `final_state`.
 
     Events are served on the way. Rows after a failure are nan.
@@ -39,7 +40,7 @@ def states_at(world: World, start: State, times: Any, *, settings: Settings | No
     bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
     carry = carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
-    def one(c: Any, t: Any) -> Any:
+    def one(c: Any, t: Real) -> Any:
         # To the next time, if the last one was reached.
         c = c._replace(outcome=jnp.where(c.outcome == outcome.FINISHED, outcome.RUNNING, c.outcome))
         c = to_end(world, dataclasses.replace(integration, until=t), c)

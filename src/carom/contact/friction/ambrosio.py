@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import PhaseNumber, Real
 from ..card import Card
 from .friction_law import AbstractFriction
 
@@ -37,7 +38,7 @@ class Ambrosio(AbstractFriction):
         if low is None:
             errors.flaw(~(self.fast > self.slow))
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         share = jnp.clip((jnp.abs(sliding) - self.slow) / (self.fast - self.slow), 0.0, 1.0)
         return -self.mu * normal * share * jnp.sign(sliding)
 
@@ -45,7 +46,7 @@ class Ambrosio(AbstractFriction):
     def corners(self) -> tuple[Any, ...]:
         return (-self.fast, -self.slow, self.slow, self.fast)
 
-    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+    def piecewise(self, piece: PhaseNumber, normal: Real, sliding: Real) -> Any:
         way = jnp.sign(piece - 2.0)  # the middle piece is without friction
         rising = (way * sliding - self.slow) / (self.fast - self.slow)
         return -self.mu * normal * way * jnp.where((piece == 0) | (piece == 4), 1.0, rising)

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import PhaseNumber, Real
 from ..card import Card
 from .dry import check_limit
 from .friction_law import AbstractFriction
@@ -43,7 +44,7 @@ class BengisuAkay(AbstractFriction):
         errors.number("BengisuAkay", "speed", self.speed, above=0.0)
         errors.number("BengisuAkay", "fall", self.fall, above=0.0)
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         speed = jnp.abs(sliding)
         rise = self.static * (1.0 - (jnp.minimum(speed / self.speed, 1.0) - 1.0) ** 2)
         beyond = jnp.maximum(speed - self.speed, 0.0)
@@ -54,7 +55,7 @@ class BengisuAkay(AbstractFriction):
     def corners(self) -> tuple[Any, ...]:
         return (-self.speed, self.speed)
 
-    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+    def piecewise(self, piece: PhaseNumber, normal: Real, sliding: Real) -> Any:
         way = piece - 1.0
         share = sliding / self.speed
         rise = self.static * share * (2.0 - jnp.abs(share))  # the parabola, with its sign

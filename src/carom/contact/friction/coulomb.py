@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .dry import AbstractDry, check_limit
 
@@ -40,7 +41,7 @@ class Coulomb(AbstractDry):
     def limit(self) -> Any:
         return self.mu if self.static is None else self.static
 
-    def coefficient(self, speed: Any) -> Any:
+    def coefficient(self, speed: Real) -> Any:
         return self.mu
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .friction_law import AbstractFriction
 
@@ -39,10 +40,10 @@ class Dahl(AbstractFriction):
     def states(self) -> tuple[str, ...]:
         return ("force ratio",)
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         return -self.mu * normal * jnp.sign(sliding)
 
-    def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
+    def flow(self, states: tuple[Any, ...], normal: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
         (ratio,) = states
         rate = sliding - jnp.abs(sliding) * ratio / self.mu
         return -normal * ratio, (self.stiffness * rate,)

@@ -12,6 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import PhaseNumber, Real
 from .friction_law import AbstractFriction
 
 STICKING, RIGHT, LEFT = 0, 1, 2
@@ -28,7 +29,7 @@ class AbstractDry(AbstractFriction):
         """mu_s: the largest ratio of friction to normal force while it sticks."""
 
     @abc.abstractmethod
-    def coefficient(self, speed: Any) -> Any:
+    def coefficient(self, speed: Real) -> Any:
         """mu at a sliding speed [m/s]."""
 
     @property
@@ -41,7 +42,7 @@ class AbstractDry(AbstractFriction):
         """Sliding has stopped when the speed falls to this [m/s]."""
         return 0.0
 
-    def held(self, drift: Any, sliding: Any) -> tuple[Any, Any]:
+    def held(self, drift: Real, sliding: Real) -> tuple[Any, Any]:
         """Of a sticking contact: rate of the sliding to undo, and the sliding that is the integration's error.
 
         Where sticking begins at a speed, what is left of that speed fades away while the contact holds.
@@ -49,24 +50,24 @@ class AbstractDry(AbstractFriction):
         left = jnp.asarray(self.stops_at > 0.0)
         return drift + jnp.where(left, FADES, 0.0) * sliding, jnp.where(left, 0.0, sliding)
 
-    def stops(self, least: Any) -> Any:
+    def stops(self, least: Real) -> Any:
         """Speed [m/s] at which sliding stops; zero once it could not stick within its band (then `least` < 0)."""
         return jnp.where(jnp.asarray(least) < 0.0, 0.0, self.stops_at)
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         return -self.coefficient(jnp.abs(sliding)) * normal * jnp.sign(sliding) - self.drag * sliding
 
 
-def sense(mode: Any) -> Any:
+def sense(mode: PhaseNumber) -> Any:
     """+1 sliding right, -1 sliding left, 0 sticking."""
     return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
 
 
-def mode_of(sense: Any) -> Any:
+def mode_of(sense: Real) -> Any:
     return jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKING))
 
 
-def check_limit(owner: str, mu: Any, static: Any) -> None:
+def check_limit(owner: str, mu: Real, static: Real) -> None:
     """Refuse a static coefficient below the sliding one: such a contact could neither stick nor slide."""
     errors.number(owner, "mu", mu, least=0.0)
     if static is None:

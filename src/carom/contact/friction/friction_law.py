@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax.numpy as jnp
 
+from ...quantities import Flag, PhaseNumber, Real
 from ..card import Card
 
 
@@ -20,7 +21,7 @@ class AbstractFriction(eqx.Module):
     card: ClassVar[Card]
 
     @abc.abstractmethod
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         """The force in steady sliding."""
 
     @property
@@ -28,7 +29,7 @@ class AbstractFriction(eqx.Module):
         """Names of the numbers that it lets flow; all are zero at touch-down."""
         return ()
 
-    def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
+    def flow(self, states: tuple[Any, ...], normal: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
         """The force, and the rates of the states."""
         return self.force(normal, sliding), ()
 
@@ -39,15 +40,15 @@ class AbstractFriction(eqx.Module):
         """Sliding velocities [m/s], rising, at which the formula changes with another slope; pieces lie between."""
         return ()
 
-    def piecewise(self, piece: Any, normal: Any, sliding: Any) -> Any:
+    def piecewise(self, piece: PhaseNumber, normal: Real, sliding: Real) -> Any:
         """The force by the formula of one piece, which goes on smoothly beyond its ends."""
         return self.force(normal, sliding)
 
-    def piece_at(self, sliding: Any) -> Any:
+    def piece_at(self, sliding: Real) -> Any:
         """Number of the piece in which a velocity lies; 0 is below the first corner."""
         return sum((jnp.asarray(sliding >= c, dtype=int) for c in self.corners), jnp.asarray(0))
 
-    def piece_guards(self, piece: Any, sliding: Any) -> tuple[Any, Any]:
+    def piece_guards(self, piece: PhaseNumber, sliding: Real) -> tuple[Any, Any]:
         """Two guards [m/s]: how far the velocity is above the piece, and below it; -1 where it has no such end."""
         above, below = jnp.asarray(-1.0), jnp.asarray(-1.0)
         for k, corner in enumerate(self.corners):
@@ -55,7 +56,7 @@ class AbstractFriction(eqx.Module):
             below = jnp.where(piece == k + 1, corner - sliding, below)
         return above, below
 
-    def piece_after(self, fired: tuple[Any, Any], piece: Any) -> Any:
+    def piece_after(self, fired: tuple[Flag, ...], piece: PhaseNumber) -> Any:
         """Number of the piece after an exit upwards or downwards; corners that coincide are passed together."""
         up, down = piece + 1, piece - 1
         for k in range(1, len(self.corners)):  # rising, so that chains of equal corners are passed
@@ -72,5 +73,5 @@ class Frictionless(AbstractFriction):
         "none", "F_t = 0", (), "", "To see what friction does, by leaving it out; polished or lubricated pairs."
     )
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         return 0.0 * normal

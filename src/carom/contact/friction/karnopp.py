@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .dry import AbstractDry, check_limit
 
@@ -42,7 +43,7 @@ class Karnopp(AbstractDry):
     def limit(self) -> Any:
         return self.static
 
-    def coefficient(self, speed: Any) -> Any:
+    def coefficient(self, speed: Real) -> Any:
         return self.mu
 
     @property

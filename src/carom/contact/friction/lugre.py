@@ -10,6 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .dry import check_limit
 from .friction_law import AbstractFriction
@@ -112,13 +113,13 @@ class LuGre(AbstractFriction):
     def states(self) -> tuple[str, ...]:
         return ("force ratio",)
 
-    def _steady(self, sliding: Any) -> Any:
+    def _steady(self, sliding: Real) -> Any:
         return self.mu + (self.static - self.mu) * jnp.exp(-((sliding / self.speed) ** 2))
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         return -normal * (self._steady(sliding) * jnp.sign(sliding) + self.viscous * sliding)
 
-    def flow(self, states: tuple[Any, ...], normal: Any, sliding: Any) -> tuple[Any, tuple[Any, ...]]:
+    def flow(self, states: tuple[Any, ...], normal: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
         (ratio,) = states
         rate = sliding - jnp.abs(sliding) * ratio / self._steady(sliding)
         fading = 1.0 if self.constant_damping else jnp.exp(-((sliding / self._fade) ** 2))

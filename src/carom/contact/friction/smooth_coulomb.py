@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .friction_law import AbstractFriction
 
@@ -32,5 +33,5 @@ class SmoothCoulomb(AbstractFriction):
         errors.number("SmoothCoulomb", "mu", self.mu, least=0.0)
         errors.number("SmoothCoulomb", "speed", self.speed, above=0.0)
 
-    def force(self, normal: Any, sliding: Any) -> Any:
+    def force(self, normal: Real, sliding: Real) -> Any:
         return -self.mu * normal * jnp.tanh(sliding / self.speed)

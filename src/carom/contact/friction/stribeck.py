@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .dry import AbstractDry, check_limit
 
@@ -45,7 +46,7 @@ class Stribeck(AbstractDry):
     def limit(self) -> Any:
         return self.static
 
-    def coefficient(self, speed: Any) -> Any:
+    def coefficient(self, speed: Real) -> Any:
         return self.mu + (self.static - self.mu) * jnp.exp(-((speed / self.speed) ** 2))
 
     @property

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from ... import errors
 from ...dynamics.kkt import RANK_TOLERANCE, solve_kkt
+from ...quantities import Given, Real
 from .several import ROUNDS, TOLERANCE
 
 
@@ -46,7 +47,7 @@ def impact_blocks(mass: Any, rows: Any) -> Blocks:
     return Blocks(inverse[:dof, :dof], inverse[dof:, :dof], inverse[dof:, dof:])
 
 
-def blow(mass: Any, rows: Any, velocity: Any, restitution: Any = 0.0) -> Blow:
+def blow(mass: Any, rows: Any, velocity: Any, restitution: Real = 0.0) -> Blow:
     """Velocity and impulses after a blow on the closed contacts with gradients `rows`, by Newton's law.
 
     - `mass` M (n, n), `rows` A (m, n), `velocity` v- (n,), `restitution` one number or one per row, in [0, 1]
@@ -101,7 +102,7 @@ def _pushing(mass: Any, rows: Any, target: Any) -> Any:
     return jax.lax.while_loop(lambda s: ~s[2] & (s[1] < ROUNDS * count), body, start)[0]
 
 
-def _checked(mass: Any, rows: Any) -> tuple[Any, Any]:
+def _checked(mass: Given, rows: Any) -> tuple[Any, Any]:
     mass, rows = jnp.asarray(mass, dtype=float), jnp.asarray(rows, dtype=float)
     if mass.ndim != 2 or mass.shape[0] != mass.shape[1]:
         raise errors.CaromError(f"mass of a blow has shape {mass.shape}; it must be a square matrix")

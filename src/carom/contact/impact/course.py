@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ...quantities import PhaseNumber
 from .gain import held_back
 from .path import ROUNDING
 from .several import SOLVED, Decided, Problem, among, decide, pick, values, vector
@@ -154,12 +155,12 @@ def _decided(blows: Blows) -> tuple[Step, Any]:
     return steps, plan.lost | (plan.phase != OVER)
 
 
-def _present(blows: Blows, now: Moving, phase: Any) -> Any:
+def _present(blows: Blows, now: Moving, phase: PhaseNumber) -> Any:
     """Velocities for which what is left is found; a look at Newton's blow is one at a plastic blow."""
     return jnp.where(pick(phase == LOOK, blows.owner), blows.speed, now.speed) if blows.newton else now.speed
 
 
-def _problem(blows: Blows, now: Moving, phase: Any, part: Any, fixed: Any, jams: Any) -> Problem:
+def _problem(blows: Blows, now: Moving, phase: PhaseNumber, part: Any, fixed: Any, jams: Any) -> Problem:
     left = jnp.where(part, now.left, 0.0)
     same = (blows.rubs, blows.linked, blows.speed, jams)
     return Problem(blows.rows, _present(blows, now, phase), blows.mu, blows.limit, left, part, fixed, *same)

@@ -11,6 +11,7 @@ from ...hybrid.automaton import Landing
 from ...hybrid.condition import any_of
 from ...hybrid.reaction import dot
 from ...hybrid.scene import Own, Scene
+from ...quantities import Flag, Given, Real
 from .impulses import blow_of, driven
 from .maintained import memory_of, phase_of, stopped
 from .phases import OPEN, modes_of, total
@@ -30,7 +31,7 @@ class Fired(NamedTuple):
 
 
 def landed(
-    contacts: Contacts, settle_speed: Any, friction_rule: str, scene: Scene, own: Own, fired: tuple[Any, ...]
+    contacts: Contacts, settle_speed: Real, friction_rule: str, scene: Scene, own: Own, fired: tuple[Flag, ...]
 ) -> Landing:
     """One decision for all contacts together: the blow, then who rests, slides or leaves."""
     exits = _by_kind(contacts, list(fired))
@@ -69,7 +70,7 @@ def _by_kind(contacts: Contacts, fired: list[Any]) -> Fired:
     return Fired(fired[:n], right, left, fired[2 * n + 2 * m : 2 * n + 3 * m], fired[2 * n + 3 * m :])
 
 
-def _taking_part(closed: list[Any], strikes: list[Any], struck: Any, r: System, noise: Noise) -> list[Any]:
+def _taking_part(closed: list[Any], strikes: list[Any], struck: Flag, r: System, noise: Noise) -> list[Any]:
     """Whoever is at the surface takes part, closed or not: a blow at one presses the others."""
     near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
     return [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
@@ -106,7 +107,7 @@ def _restitution(contacts: Contacts, part: list[Any], r: System, noise: Noise, s
 
 
 def _at_rest(
-    scene: Scene, later: System, still: list[Any], velocity: Any, noise: Noise, least: tuple[Any, ...]
+    scene: Scene, later: System, still: list[Any], velocity: Given, noise: Noise, least: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], System, tuple[Any, ...]]:
     """What counts as no speed is none, for all contacts together: velocities, the contacts with them, least speeds."""
     velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
@@ -114,7 +115,7 @@ def _at_rest(
     return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
 
 
-def _slipping(exits: Fired, struck: Any, senses: list[Any]) -> list[Any]:
+def _slipping(exits: Fired, struck: Flag, senses: list[Any]) -> list[Any]:
     """Senses of sliding. The exit that fired decides: what it saw is less than what a decision can tell."""
     out = []
     for right, left, sense in zip(exits.right, exits.left, senses, strict=True):
@@ -124,7 +125,7 @@ def _slipping(exits: Fired, struck: Any, senses: list[Any]) -> list[Any]:
 
 
 def _of_the_blow(
-    contacts: Contacts, scene: Scene, own: Own, modes: list[Any], struck: Any, impulses: list[Any]
+    contacts: Contacts, scene: Scene, own: Own, modes: list[Any], struck: Flag, impulses: list[Any]
 ) -> tuple[tuple[Any, ...], list[Any]]:
     """What is remembered of the last blow: its impulses, and when each contact was last struck while open [s]."""
     before = memory_of(contacts, own.memory)
@@ -134,7 +135,7 @@ def _of_the_blow(
     return kept, times
 
 
-def _moving(scene: Scene, velocity: Any) -> Scene:
+def _moving(scene: Scene, velocity: Given) -> Scene:
     """The same place with other velocities."""
     out = Scene(scene.mechanism, scene.t, scene.q, velocity)
     out.length, out.motion = scene.length, scene.motion

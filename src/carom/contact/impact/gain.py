@@ -12,10 +12,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ...quantities import Real
 from .path import ROUNDING
 
 
-def held_back(safe: Any, wanted: Any, speed: Any, w: Any, group: Any) -> Any:
+def held_back(safe: Any, wanted: Any, speed: Real, w: Any, group: Any) -> Any:
     """`wanted`, or as much of it beyond `safe` as adds no energy; `group` (rows, rows) says which rows go together."""
     change = wanted - safe
     base = jnp.minimum(group @ (safe * (speed + 0.5 * (w @ safe))), 0.0)

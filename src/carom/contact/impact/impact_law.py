@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 
 from ... import errors
+from ...quantities import Real
 from ..card import Card
 from .path import Path
 
@@ -24,11 +25,11 @@ class AbstractImpactLaw(eqx.Module):
         """Restitution e in [0, 1]."""
 
     @abc.abstractmethod
-    def end(self, path: Path, restitution: Any) -> Any:
+    def end(self, path: Path, restitution: Real) -> Any:
         """Normal impulse [N s] at which the blow is over; `restitution` is e, or 0 where the rebound is to settle."""
 
 
-def check_restitution(owner: str, restitution: Any) -> None:
+def check_restitution(owner: str, restitution: Real) -> None:
     errors.number(owner, "restitution", restitution, least=0.0)
     errors.refuse_if(
         restitution > 1.0,

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.reaction import Row, dot, least, masked
 from ...hybrid.scene import Scene
+from ...quantities import Given, PhaseNumber, Real
 from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
 from .rigid_contact import Contacts
 from .several import Decided, Solution, solve
@@ -32,7 +33,7 @@ def memory_of(contacts: Contacts, numbers: tuple[Any, ...]) -> Memory:
     return Memory(numbers[: ends[0]], numbers[ends[0] : ends[1]], numbers[ends[1] : ends[2]], numbers[ends[2] :])
 
 
-def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
+def held_rows(contacts: Contacts, scene: Scene, phase: PhaseNumber) -> list[Row]:
     """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
     modes, r, n = modes_of(contacts, phase), system_of(contacts, scene), len(contacts)
     along = list(r.row[:n])
@@ -49,7 +50,7 @@ def held_rows(contacts: Contacts, scene: Scene, phase: Any) -> list[Row]:
     return out
 
 
-def friction_force(contacts: Contacts, i: int, mode: Any, sliding: Any, push: Any, holding: list[Any]) -> Any:
+def friction_force(contacts: Contacts, i: int, mode: PhaseNumber, sliding: Real, push: Real, holding: list[Any]) -> Any:
     """Friction force of a contact from its reactions."""
     if i not in rubbing(contacts):
         return 0.0
@@ -146,7 +147,7 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
 
-def stopped(r: System, which: list[Any], velocity: Any, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
+def stopped(r: System, which: list[Any], velocity: Given, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
     """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
 
     Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two

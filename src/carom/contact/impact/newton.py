@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...quantities import Real
 from ..card import Card
 from .impact_law import AbstractImpactLaw, check_restitution
 from .path import Path
@@ -32,5 +33,5 @@ class Newton(AbstractImpactLaw):
     def asked(self) -> Any:
         return self.restitution
 
-    def end(self, path: Path, restitution: Any) -> Any:
+    def end(self, path: Path, restitution: Real) -> Any:
         return path.impulse(-restitution * path.approach)

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ...quantities import Real
+
 FAR = 1e100  # an impulse that is never reached; its square times any inverse mass is still a number
 ROUNDING = 64 * float(jnp.finfo(jnp.float64).eps)  # of what a difference was taken: smaller ones are none
 
@@ -39,7 +41,7 @@ class Path(NamedTuple):
     stop: Any  # impulse at which sliding stops [N s]
     ratios: tuple[Any, Any]  # tau in both pieces
 
-    def speed(self, impulse: Any) -> Any:
+    def speed(self, impulse: Real) -> Any:
         early, late = jnp.minimum(impulse, self.stop), jnp.maximum(impulse - self.stop, 0.0)
         return self.approach + self.first * early + self.second * late
 
@@ -54,7 +56,7 @@ class Path(NamedTuple):
         """Does compression end? Not if it is wedged while its surface still drives it in."""
         return (self.second > 0.0) | (self.corner >= 0.0)
 
-    def impulse(self, speed: Any) -> Any:
+    def impulse(self, speed: Real) -> Any:
         """Where u_n has risen to `speed`; a wedged contact gets no further than to the stop."""
         corner = self.corner
         early = (corner >= speed) & (self.first > 0.0)
@@ -63,13 +65,13 @@ class Path(NamedTuple):
         late = jnp.where(rises, (speed - corner) / jnp.where(rises, self.second, 1.0), 0.0)
         return jnp.where(early, at_once, self.stop + late)
 
-    def work(self, impulse: Any) -> Any:
+    def work(self, impulse: Real) -> Any:
         """Integral of u_n from the beginning [J]: minus what was compressed."""
         early, late = jnp.minimum(impulse, self.stop), jnp.maximum(impulse - self.stop, 0.0)
         corner = self.speed(early)
         return early * (self.approach + 0.5 * self.first * early) + late * (corner + 0.5 * self.second * late)
 
-    def impulse_after(self, begin: Any, work: Any) -> Any:
+    def impulse_after(self, begin: Any, work: Real) -> Any:
         """Where the integral of u_n from `begin`, the end of compression, has grown to `work`; `begin` if nowhere."""
         until = jnp.maximum(self.stop - begin, 0.0)
         # u_n is zero at `begin`; up to the stop it grows with the first slope, beyond it with the second.
@@ -83,7 +85,7 @@ class Path(NamedTuple):
         beyond = begin + until + jnp.where(rises, 2.0 * rest / jnp.where(rises, rate, 1.0), 0.0)
         return jnp.where((until > 0.0) & (work <= early), within, beyond)
 
-    def friction(self, impulse: Any) -> Any:
+    def friction(self, impulse: Real) -> Any:
         """Tangential impulse that goes with a normal one."""
         early, late = jnp.minimum(impulse, self.stop), jnp.maximum(impulse - self.stop, 0.0)
         return self.ratios[0] * early + self.ratios[1] * late
@@ -95,7 +97,7 @@ def _root(x: Any) -> Any:
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
 
 
-def path(w: Weights, approach: Any, sliding: Any, mu: Any, limit: Any) -> Path:
+def path(w: Weights, approach: Real, sliding: Real, mu: Real, limit: Real) -> Path:
     """The path of a blow with velocities u_n = `approach` < 0 and u_t = `sliding` at its beginning."""
     sense = jnp.sign(sliding)
     before = -sense * mu

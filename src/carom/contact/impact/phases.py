@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ...hybrid.reporting import Phase, Tone
+from ...quantities import PhaseNumber
 from .rigid_contact import Contacts, RigidContact
 
 OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
@@ -42,7 +43,7 @@ def words_of(contacts: Contacts, number: int) -> str:
     return f"closed: {', '.join(closed)}" if closed else "open"
 
 
-def modes_of(contacts: Contacts, phase: Any) -> list[Any]:
+def modes_of(contacts: Contacts, phase: PhaseNumber) -> list[Any]:
     """Phase of every contact."""
     out, rest = [], jnp.minimum(phase, total(contacts) - 1)
     for kind in _kinds(contacts):
@@ -59,7 +60,7 @@ def number_of(contacts: Contacts, modes: list[Any]) -> Any:
     return number
 
 
-def sense_of(mode: Any) -> Any:
+def sense_of(mode: PhaseNumber) -> Any:
     """+1 to the right, -1 to the left, 0 where it does not slide."""
     return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
 

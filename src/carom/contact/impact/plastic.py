@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...quantities import Real
 from ..card import Card
 from .impact_law import AbstractImpactLaw
 from .path import Path
@@ -24,5 +25,5 @@ class Plastic(AbstractImpactLaw):
     def asked(self) -> Any:
         return 0.0
 
-    def end(self, path: Path, restitution: Any) -> Any:
+    def end(self, path: Path, restitution: Real) -> Any:
         return path.impulse(0.0)

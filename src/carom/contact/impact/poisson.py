@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...quantities import Real
 from ..card import Card
 from .impact_law import AbstractImpactLaw, check_restitution
 from .path import Path
@@ -34,5 +35,5 @@ class Poisson(AbstractImpactLaw):
     def asked(self) -> Any:
         return self.restitution
 
-    def end(self, path: Path, restitution: Any) -> Any:
+    def end(self, path: Path, restitution: Real) -> Any:
         return (1.0 + restitution) * path.impulse(0.0)

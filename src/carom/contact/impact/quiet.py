@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ...hybrid.condition import any_of
 from ...hybrid.reaction import dot
+from ...quantities import Flag, Real
 from .phases import OPEN, STICKS, sense_of
 from .rigid_contact import Contacts
 from .system import Noise, System, friction_at, rubbing, slides
@@ -28,7 +29,7 @@ def within_bands(contacts: Contacts, modes: list[Any], speed: list[Any], least: 
 
 
 def slow_rebounds(
-    contacts: Contacts, settle_speed: Any, r: System, motions: tuple[Any, Any], noise: Noise
+    contacts: Contacts, settle_speed: Real, r: System, motions: tuple[Any, Any], noise: Noise
 ) -> list[Any]:
     """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed.
 
@@ -47,7 +48,7 @@ def quiet(
     contacts: Contacts,
     modes: list[Any],
     part: list[Any],
-    struck: Any,
+    struck: Flag,
     stop: list[Any],
     before: list[Any],
     speed: list[Any],

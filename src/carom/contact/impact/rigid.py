@@ -31,6 +31,7 @@ from ...hybrid.reaction import Row
 from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
+from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..pairs import AbstractPair
 from .decision import landed
@@ -65,7 +66,7 @@ class RigidContacts(AbstractAutomaton):
     def __init__(
         self,
         *contacts: RigidContact,
-        settle_speed: Any = 0.0,
+        settle_speed: Real = 0.0,
         name: str = "rigid contacts",
         friction_rule: str = PATH,
     ) -> None:
@@ -143,7 +144,7 @@ class RigidContacts(AbstractAutomaton):
             out.append(Touch(k, push, self.friction_force(j, mode, k.sliding, push, forces[n:])))
         return out
 
-    def _told_modes(self, phase: Any) -> list[Any]:
+    def _told_modes(self, phase: PhaseNumber) -> list[Any]:
         """Phases of the contacts as their reports count them: one more where no motion was found."""
         kinds = [len(told_phases(c, "")) - 1 for c in self.contacts]
         return [jnp.where(self.fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
@@ -156,10 +157,10 @@ class RigidContacts(AbstractAutomaton):
             for i, c in enumerate(self.contacts)
         }
 
-    def fails(self, phase: Any) -> Any:
+    def fails(self, phase: PhaseNumber) -> Any:
         return phase == total(self.contacts)
 
-    def modes(self, phase: Any) -> list[Any]:
+    def modes(self, phase: PhaseNumber) -> list[Any]:
         """Phase of every contact."""
         return modes_of(self.contacts, phase)
 
@@ -177,7 +178,7 @@ class RigidContacts(AbstractAutomaton):
             self._count(scene, powers, pair, touch, 0.0, drag)
         return Flow(powers=tuple(powers))
 
-    def _count(self, scene: Scene, powers: list[Any], pair: AbstractPair, touch: Any, push: Any, drag: Any) -> None:
+    def _count(self, scene: Scene, powers: list[Any], pair: AbstractPair, touch: Any, push: Real, drag: Real) -> None:
         """Add the powers of a normal and a friction force to the channels."""
         if rubbing(self.contacts):
             powers[1] = powers[1] + drag * touch.sliding
@@ -196,7 +197,7 @@ class RigidContacts(AbstractAutomaton):
     def _rows(self, scene: Scene, own: Own) -> list[Row]:
         return held_rows(self.contacts, scene, own.phase)
 
-    def _holds(self, phase: Any) -> Any:
+    def _holds(self, phase: PhaseNumber) -> Any:
         return phase != 0  # the phase in which all are open
 
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
@@ -208,7 +209,7 @@ class RigidContacts(AbstractAutomaton):
             self._count(scene, powers, contact.pair, touch, forces[i], drag)
         return tuple(powers)
 
-    def friction_force(self, i: int, mode: Any, sliding: Any, push: Any, holding: list[Any]) -> Any:
+    def friction_force(self, i: int, mode: PhaseNumber, sliding: Real, push: Real, holding: list[Any]) -> Any:
         """Friction force of contact i from its reactions: the normal one, and those of all that could stick."""
         return friction_force(self.contacts, i, mode, sliding, push, holding)
 
@@ -270,7 +271,7 @@ class RigidContacts(AbstractAutomaton):
             out.append(Watch(value, sweep, swing, beat, pair.bend, room, touch.indentation, sure))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
-    def jump(self, scene: Scene, own: Own, fired: tuple[Any, ...]) -> Landing:
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
 
 

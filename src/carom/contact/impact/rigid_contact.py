@@ -12,6 +12,7 @@ from ... import errors
 from ...hybrid.automaton import AbstractAutomaton
 from ...hybrid.in_words import spelled
 from ...hybrid.member import AbstractMember
+from ...quantities import Real
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
@@ -34,10 +35,10 @@ class RigidContact(AbstractMember):
         self,
         site: Any,
         against: Any = None,
-        normal: Any = None,
+        normal: Real | None = None,
         friction: Any = None,
-        radius: Any = 0.0,
-        other_radius: Any = 0.0,
+        radius: Real = 0.0,
+        other_radius: Real = 0.0,
         name: str | None = None,
     ) -> None:
         self.pair = pair_of("Contact", site, against, radius, other_radius)
@@ -50,7 +51,7 @@ class RigidContact(AbstractMember):
         rubs = () if self.friction is None else (spelled(self.friction),)
         return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs))
 
-    def gathered(self, members: Sequence[Any], settle_speed: Any, friction_rule: str) -> AbstractAutomaton:
+    def gathered(self, members: Sequence[Any], settle_speed: Real, friction_rule: str) -> AbstractAutomaton:
         from .rigid import RigidContacts  # which is made of these
 
         return RigidContacts(*members, settle_speed=settle_speed, friction_rule=friction_rule)

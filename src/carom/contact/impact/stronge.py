@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...quantities import Real
 from ..card import Card
 from .impact_law import AbstractImpactLaw, check_restitution
 from .path import Path
@@ -33,6 +34,6 @@ class Stronge(AbstractImpactLaw):
     def asked(self) -> Any:
         return self.restitution
 
-    def end(self, path: Path, restitution: Any) -> Any:
+    def end(self, path: Path, restitution: Real) -> Any:
         turn = path.impulse(0.0)
         return path.impulse_after(turn, -(restitution**2) * path.work(turn))

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Scene
+from ...quantities import Real
 from ..friction import AbstractDry
 from ..rows import Rows, angles_of, rows_of
 from .rigid_contact import Contacts
@@ -81,7 +82,7 @@ def _sizes(row: list[Any], values: Any) -> Any:
     return sum(jnp.abs(x * v) for x, v in zip(row, values, strict=True))
 
 
-def slides(contacts: Contacts, k: int, speed: Any, noise: Any) -> Any:
+def slides(contacts: Contacts, k: int, speed: Real, noise: Real) -> Any:
     """Does the contact that is number k of those with friction slide at this speed?"""
     return jnp.abs(speed) > jnp.maximum(noise, friction_at(contacts, k).stops_at)
 

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 
 from ...hybrid.scene import Scene, split
 from ...mechanism import Mechanism
+from ...quantities import Real, Vector
 from ..rows import Rows, rows_of
 
 
-def rows_at(mechanism: Mechanism, pairs: list[Any], q: Any, v: Any, t: Any) -> list[Rows]:
+def rows_at(mechanism: Mechanism, pairs: list[Any], q: Vector, v: Vector, t: Real) -> list[Rows]:
     scene = Scene(mechanism, t, split(mechanism, q), split(mechanism, v))
     return [rows_of(pair, scene) for pair in pairs]
 

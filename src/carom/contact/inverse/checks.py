@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.scene import length_of
+from ...quantities import Real, Vector
 from .problem import Problem, listed
 from .reactions import ContactEfforts
 
@@ -53,7 +54,7 @@ def checked(problem: Problem, state: tuple[Any, ...], senses: Any, out: ContactE
     return _regular(problem, q, out)
 
 
-def _speeds(problem: Problem, v: Any, a: Any) -> tuple[Any, Any]:
+def _speeds(problem: Problem, v: Vector, a: Vector) -> tuple[Any, Any]:
     """Speed [m/s] and acceleration [m/s^2] by which to measure the motion: at least those of one radian per second."""
     top, length = problem.mechanism.topology, length_of(problem.mechanism)
 
@@ -99,7 +100,7 @@ def _sensible(problem: Problem, senses: Any, quick: Any, out: ContactEfforts) ->
     return _raise_if(out, jnp.any(against), lambda: f"{text} (at {rates()} m/s); {cure}", f"{text}; {cure}")
 
 
-def _regular(problem: Problem, q: Any, out: ContactEfforts) -> ContactEfforts:
+def _regular(problem: Problem, q: Vector, out: ContactEfforts) -> ContactEfforts:
     top = problem.mechanism.topology
     labels = [
         f"the free base, along {top.labels[i]}" if i < top.base_dof else f"joint '{top.labels[i]}'"
@@ -118,7 +119,7 @@ def _regular(problem: Problem, q: Any, out: ContactEfforts) -> ContactEfforts:
     return _raise_if(out, ~(out.leverage > SINGULAR), message, static)
 
 
-def reached(problem: Problem, links: tuple[int, ...], out: Any, gap: Any, leverage: Any) -> Any:
+def reached(problem: Problem, links: tuple[int, ...], out: Any, gap: Real, leverage: Any) -> Any:
     """A closed motion must lie on its surfaces, and its followers must move their tips across them."""
     who, tips = listed(problem.mechanism.topology.names[k] for k in links), listed(c.name for c in problem.sliding)
     out = _raise_if(

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...quantities import Real, Vector
 from ..rows import Rows
 from ..surfaces.curve import settled
 from .arrays import rows_at, small_solve, stack
@@ -15,7 +16,7 @@ from .problem import Problem
 
 
 def closed_motion(
-    problem: Problem, links: tuple[int, ...], relative: bool, q: Any, v: Any, a: Any, t: Any
+    problem: Problem, links: tuple[int, ...], relative: bool, q: Vector, v: Vector, a: Vector, t: Real
 ) -> tuple[tuple[Any, Any, Any], Any, Any]:
     """The motion, the gaps that are left, and the leverage, without any check."""
     m = problem.mechanism
@@ -25,7 +26,7 @@ def closed_motion(
     pairs = [c.pair for c in problem.sliding]
     still = jax.lax.stop_gradient((m, pairs, q, t))
 
-    def newton(z: Any, m: Any, pairs: Any, q: Any, t: Any) -> Any:
+    def newton(z: Any, m: Any, pairs: Any, q: Vector, t: Real) -> Any:
         place = (m.to_absolute if relative else lambda x: x)(q.at[at].set(z))
         each = rows_at(m, pairs, place, jnp.zeros_like(place), t)
         gaps = stack([-r.touch.indentation for r in each])

@@ -49,7 +49,7 @@ def names_of(field: str, names: Any) -> tuple[str, ...]:
         raise errors.CaromError(f"{field} is {names!r}; it must be a list of names, such as ['link4']") from None
 
 
-def rigid_of(mechanism: Any) -> Mechanism:
+def rigid_of(mechanism: Mechanism) -> Mechanism:
     if not isinstance(mechanism, Mechanism):
         raise errors.CaromError(f"mechanism of ContactInverse is a {type(mechanism).__name__}; it must be a Mechanism")
     top = mechanism.topology

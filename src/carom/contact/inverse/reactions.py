@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...dynamics.forward_inverse import efforts, formalism_of, generalized_force
+from ...quantities import Real, Vector
 from ..rows import Rows
 from .arrays import rows_at, small_solve, stack
 from .problem import Problem
@@ -66,7 +67,7 @@ def _coefficients(problem: Problem, slips: Any, sliding: Any) -> tuple[list[Any]
     return ratio, viscous
 
 
-def _levers(problem: Problem, each: list[Rows], slips: Any, sliding: Any) -> tuple[Any, Any]:
+def _levers(problem: Problem, each: list[Rows], slips: Any, sliding: Real) -> tuple[Any, Any]:
     """Moments of a unit of every unknown about the joints (its force on free bases), and those of viscous drag."""
     ratio, viscous = _coefficients(problem, slips, sliding)
     columns, drag = [], jnp.zeros(problem.mechanism.dof)
@@ -78,7 +79,7 @@ def _levers(problem: Problem, each: list[Rows], slips: Any, sliding: Any) -> tup
     return levers, efforts(problem.mechanism, drag)
 
 
-def _friction(problem: Problem, slips: Any, sliding: Any, forces: Any) -> Any:
+def _friction(problem: Problem, slips: Any, sliding: Real, forces: Any) -> Any:
     ratio, viscous = _coefficients(problem, slips, sliding)
     out = [r * forces[i] + fixed for i, (r, fixed) in enumerate(zip(ratio, viscous, strict=True))]
     for k, i in enumerate(problem.sticking):
@@ -86,7 +87,7 @@ def _friction(problem: Problem, slips: Any, sliding: Any, forces: Any) -> Any:
     return stack(out)
 
 
-def _leverage(problem: Problem, each: list[Rows], slips: Any, sliding: Any, small: Any) -> tuple[Any, Any]:
+def _leverage(problem: Problem, each: list[Rows], slips: Any, sliding: Real, small: Any) -> tuple[Any, Any]:
     """Smallest singular value of the equations without torques, and the equation that it concerns most.
 
     A row is divided by the longest lever arm, a column by the length of n - sigma mu t: sines of angles remain.
@@ -104,7 +105,7 @@ def _leverage(problem: Problem, each: list[Rows], slips: Any, sliding: Any, smal
     return values[-1], jnp.argmax(jnp.abs(left[:, -1]))
 
 
-def _misses(problem: Problem, each: list[Rows], a: Any) -> tuple[Any, ...]:
+def _misses(problem: Problem, each: list[Rows], a: Vector) -> tuple[Any, ...]:
     """By how much the motion leaves its surfaces, and slides where it should stick."""
     stuck = np.asarray([i in problem.sticking for i in range(len(each))])
     rise = stack([jnp.dot(stack(r.normal), a) + r.normal_drift for r in each])

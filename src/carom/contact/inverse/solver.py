@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
+from ...quantities import Real, Vector
 from .checks import checked, reached, senses_of
 from .closing import closed_motion
 from .problem import (
@@ -59,7 +60,15 @@ class ContactInverse(Problem):
         refuse_count(self)
 
     def solve(
-        self, q: Any, v: Any, a: Any, senses: Any = None, t: Any = 0.0, *, throw: bool = True, formalism: Any = None
+        self,
+        q: Vector,
+        v: Vector,
+        a: Vector,
+        senses: Any = None,
+        t: Real = 0.0,
+        *,
+        throw: bool = True,
+        formalism: Any = None,
     ) -> ContactEfforts:
         """Torques and reactions of the motion (q, v, a).
 
@@ -76,16 +85,16 @@ class ContactInverse(Problem):
         out = _solve(chosen, self, state, jnp.asarray(t, dtype=float), given)
         return checked(self, state, given, out) if throw else out
 
-    def efforts(self, q: Any, v: Any, a: Any, senses: Any, t: Any, chosen: Any = None) -> ContactEfforts:
+    def efforts(self, q: Vector, v: Vector, a: Vector, senses: Any, t: Real, chosen: Any = None) -> ContactEfforts:
         """The same without any check, for compiled loops; `senses` None: as the motion slides."""
         return efforts_of(self, q, v, a, senses, t, chosen)
 
     def close(
         self,
-        q: Any,
-        v: Any = None,
-        a: Any = None,
-        t: Any = 0.0,
+        q: Vector,
+        v: Vector | None = None,
+        a: Vector | None = None,
+        t: Real = 0.0,
         *,
         follow: Any = None,
         relative: bool = False,
@@ -111,19 +120,19 @@ class ContactInverse(Problem):
         return reached(self, links, out, gap, leverage) if throw else out
 
     def closed(
-        self, links: tuple[int, ...], relative: bool, q: Any, v: Any, a: Any, t: Any
+        self, links: tuple[int, ...], relative: bool, q: Vector, v: Vector, a: Vector, t: Real
     ) -> tuple[tuple[Any, Any, Any], Any, Any]:
         """The motion, the gaps that are left, and the leverage, without any check; for compiled loops."""
         return closed_motion(self, links, relative, q, v, a, t)
 
 
 @eqx.filter_jit
-def _solve(chosen: Any, problem: ContactInverse, state: Any, t: Any, senses: Any) -> ContactEfforts:
+def _solve(chosen: Any, problem: ContactInverse, state: Any, t: Real, senses: Any) -> ContactEfforts:
     q, v, a = state
     return problem.efforts(q, v, a, senses, t, chosen)
 
 
 @eqx.filter_jit
-def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: Any, t: Any) -> Any:
+def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: Any, t: Real) -> Any:
     q, v, a = state
     return problem.closed(links, relative, q, v, a, t)

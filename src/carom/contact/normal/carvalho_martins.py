@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS_ABOVE_ZERO, AbstractHuntCrossley
 
@@ -29,7 +30,7 @@ class CarvalhoMartins(AbstractHuntCrossley):
     divides: ClassVar[bool] = True
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         strong = jnp.minimum(c, 1.0 / 3.0)
         return jnp.where(
             c > 1.0 / 3.0,

@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Memory, Real
 from ..material import hertz_stiffness
 from ..power import power
 from .slack import AbstractSlackening
@@ -83,35 +84,35 @@ class AbstractHuntCrossley(AbstractSlackening):
 
     @classmethod
     def of(
-        cls: type[Member], first: Any, second: Any, radius: Any, restitution: Any, other_radius: Any = None
+        cls: type[Member], first: Any, second: Any, radius: Real, restitution: Real, other_radius: Real | None = None
     ) -> Member:
         """Sphere of `radius` [m] on a flat, or on a sphere of `other_radius` [m], with Hertz's stiffness."""
         return cls(hertz_stiffness(first, second, radius, other_radius), restitution)
 
     @staticmethod
     @abc.abstractmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         """Loss factor f for the restitution c that is asked for."""
 
     @property
     def memory(self) -> tuple[str, ...]:
         return ("approach speed", "loss factor")
 
-    def touch(self, rate: Any) -> tuple[Any, ...]:
+    def touch(self, rate: Real) -> tuple[Any, ...]:
         # The loss factor is kept with the speed because some members solve an equation for it: once a blow is enough.
         return jnp.maximum(rate, SLOWEST), self.loss(self.restitution)
 
-    def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def formula(self, memory: Memory, d: Real, rate: Real) -> Any:
         return self.stiffness * power(d, self.exponent) * self.firmness(memory, d, rate)
 
-    def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def firmness(self, memory: Memory, d: Real, rate: Real) -> Any:
         speed, loss = memory
         return 1.0 + loss * rate / speed
 
-    def barred(self, rate: Any) -> Any:
+    def barred(self, rate: Real) -> Any:
         return (rate <= SLOWEST) & (self.restitution != 1.0)
 
-    def refuses(self, rate: Any) -> str | None:
+    def refuses(self, rate: Real) -> str | None:
         speed, barred = errors.known(rate), self.barred(rate)
         if speed is None or not bool(barred):
             return None
@@ -128,7 +129,7 @@ class AbstractHuntCrossley(AbstractSlackening):
         return float(brentq(lambda e: float(_balance(f, e)), 0.0, 1.0 if f < 1.0 else 1.0 / f, xtol=1e-15))
 
 
-def balance(f: Any, e: Any) -> Any:
+def balance(f: Real, e: Real) -> Any:
     """Integral of u / (1 + f u) from -e to 1: zero for the restitution e that belongs to the loss factor f."""
     return _remainder(f) - e * e * _remainder(-f * e)
 
@@ -136,7 +137,7 @@ def balance(f: Any, e: Any) -> Any:
 _balance = jax.jit(balance)
 
 
-def _remainder(x: Any) -> Any:
+def _remainder(x: Real) -> Any:
     """(x - ln(1 + x)) / x^2, which is 1/2 - x/3 + x^2/4 - ..: by its series where the difference would cancel."""
     small = jnp.abs(x) < 0.1
     near, far = jnp.where(small, x, 0.0), jnp.where(small, 1.0, x)

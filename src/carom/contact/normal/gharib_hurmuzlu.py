@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS_ABOVE_ZERO, AbstractHuntCrossley
 
@@ -28,5 +29,5 @@ class GharibHurmuzlu(AbstractHuntCrossley):
     divides: ClassVar[bool] = True
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         return 1.0 / c

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS_ABOVE_ZERO, AbstractHuntCrossley, balance
 
@@ -32,26 +33,26 @@ class Gonthier(AbstractHuntCrossley):
     divides: ClassVar[bool] = True
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         c = jnp.asarray(c, dtype=float)
         return jnp.where(c < 0.5, _strong(jnp.minimum(c, 0.5)), _slight(jnp.maximum(c, 0.5)))
 
 
-def _strong(c: Any) -> Any:
+def _strong(c: Real) -> Any:
     """c <= 1/2: in s, which is near 1; exponentials instead of logarithms, which are singular there."""
 
-    def equation(s: Any) -> Any:
+    def equation(s: Real) -> Any:
         return 1.0 - s - (1.0 + s / c) * jnp.exp(-s * (1.0 + 1.0 / c))
 
     return _newton(equation, 1.0 - c * c) / c
 
 
-def _slight(c: Any) -> Any:
+def _slight(c: Real) -> Any:
     """c >= 1/2: in f, by the balance from which the root f = 0, which every c has, is divided out."""
     return _newton(lambda f: balance(f, c), 1.5 * (1.0 - c) * (11.0 - c) / (1.0 + 9.0 * c))
 
 
-def _newton(equation: Any, x: Any) -> Any:
+def _newton(equation: Any, x: Real) -> Any:
     for _ in range(STEPS):
         value, slope = jax.jvp(equation, (x,), (jnp.ones_like(x),))
         x = x - value / slope

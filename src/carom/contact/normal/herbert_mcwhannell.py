@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS, AbstractHuntCrossley
 
@@ -24,5 +25,5 @@ class HerbertMcWhannell(AbstractHuntCrossley):
     )
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         return 6.0 * (1.0 - c) / ((2.0 * c - 1.0) ** 2 + 3.0)

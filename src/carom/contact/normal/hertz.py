@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ... import errors
+from ...quantities import Memory, PhaseNumber, Real
 from ..card import Card
 from ..material import hertz_stiffness
 from ..power import three_halves
@@ -31,9 +32,9 @@ class Hertz(AbstractNormalLaw):
         errors.number("Hertz", "stiffness", self.stiffness, above=0.0)
 
     @classmethod
-    def of(cls, first: Any, second: Any, radius: Any, other_radius: Any = None) -> Hertz:
+    def of(cls, first: Any, second: Any, radius: Real, other_radius: Real | None = None) -> Hertz:
         """Sphere of `radius` [m] on a flat, or on a sphere of `other_radius` [m]."""
         return cls(hertz_stiffness(first, second, radius, other_radius))
 
-    def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def force(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> Any:
         return self.stiffness * three_halves(d)

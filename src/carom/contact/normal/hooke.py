@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 
 from ... import errors
+from ...quantities import Memory, Real
 from ..card import Card
 from .slack import AbstractSlackening
 
@@ -37,13 +38,13 @@ class Hooke(AbstractSlackening):
         errors.number("Hooke", "stiffness", self.stiffness, above=0.0)
         errors.number("Hooke", "damping", self.damping, least=0.0)
 
-    def _lead(self, d: Any, rate: Any) -> Any:
+    def _lead(self, d: Real, rate: Real) -> Any:
         """The indentation [m] that the spring alone would need for the same force."""
         return d + self.damping / self.stiffness * rate
 
-    def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def formula(self, memory: Memory, d: Real, rate: Real) -> Any:
         return self.stiffness * self._lead(d, rate)  # of the sign of the guard, to the last bit
 
-    def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def firmness(self, memory: Memory, d: Real, rate: Real) -> Any:
         # Without damping the force ends with the contact: one event, the release.
         return jnp.where(jnp.asarray(self.damping) > 0.0, self._lead(d, rate), 1.0)

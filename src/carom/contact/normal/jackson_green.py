@@ -13,6 +13,7 @@ import numpy as np
 from ... import errors
 from ...hybrid.condition import NEVER, level
 from ...hybrid.reporting import Tone
+from ...quantities import Flag, Memory, PhaseNumber, Real
 from ..card import Card
 from ..material import check_material, reduced_modulus
 from ..power import three_halves
@@ -128,7 +129,7 @@ class JacksonGreen(AbstractNormalLaw):
         load = 4.0 / 3.0 * (self.radius / modulus) ** 2 * (jnp.pi * hard / 2.0) ** 3
         return modulus, hard, critical, load
 
-    def _plastic(self, d: Any) -> Any:
+    def _plastic(self, d: Real) -> Any:
         _, hard, critical, load = self._constants()
         strength, _ = self._yielding()
         d = jnp.maximum(d, 1e-6 * critical)  # the logarithm below; never reached while this phase flows
@@ -140,7 +141,7 @@ class JacksonGreen(AbstractNormalLaw):
         second = 4.0 * hardness / hard * (1.0 - jnp.exp(-0.04 * jnp.exp(log * (5.0 / 9.0)))) * ratio
         return load * (first + second)
 
-    def _contact_radius(self, d: Any) -> Any:
+    def _contact_radius(self, d: Real) -> Any:
         """a of the plastic phase [m]; d > 0."""
         strength, _ = self._yielding()
         modulus, _, critical, _ = self._constants()
@@ -155,14 +156,14 @@ class JacksonGreen(AbstractNormalLaw):
         exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
         return jnp.exp((jnp.log(self.radius) + exponent * jnp.log(1.9 * critical)) / (1.0 + exponent))
 
-    def _dent(self, largest: Any) -> tuple[Any, Any]:
+    def _dent(self, largest: Real) -> tuple[Any, Any]:
         """d_r and R_r that an indentation d_m beyond yield leaves behind [m]."""
         modulus, _, critical, _ = self._constants()
         fitted = 1.02 * largest * (1.0 - ((largest / critical + 5.9) / 6.9) ** -0.54)
         residual = jnp.where(largest > DEEPEST * critical, largest - RECOVERY * critical, fitted)
         return residual, (0.75 * self._plastic(largest) / modulus) ** 2 / (largest - residual) ** 3
 
-    def beyond(self, memory: tuple[Any, ...]) -> str | None:
+    def beyond(self, memory: Memory) -> str | None:
         most = float(np.max(np.asarray(memory[0]), initial=0.0))
         critical, full = float(self._constants()[2]), float(self._full())
         if most <= DEEPEST * critical and most <= full:
@@ -175,10 +176,10 @@ class JacksonGreen(AbstractNormalLaw):
 
     # -- the automaton -----------------------------------------------------------------------------------------------
 
-    def touch(self, rate: Any) -> tuple[Any, ...]:
+    def touch(self, rate: Real) -> tuple[Any, ...]:
         return (0.0, 0.0, 1.0, *([0.0] * 4 if self.dents else ()))
 
-    def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def force(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> Any:
         modulus = self._constants()[0]
         _, residual, radius, *_ = memory
         # Elastic loading and restitution are the same curve with another radius and origin.
@@ -187,7 +188,7 @@ class JacksonGreen(AbstractNormalLaw):
         hertz = curve * three_halves(jnp.where(back, d - residual, d))
         return jnp.where(phase == PLASTIC, self._plastic(d), hertz)
 
-    def guard(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> tuple[Any, ...]:
+    def guard(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> tuple[Any, ...]:
         critical = self._constants()[2]
         # Scaled to the indentation itself, so that "never" is far away in the same unit.
         return (
@@ -199,7 +200,7 @@ class JacksonGreen(AbstractNormalLaw):
             ),
         )
 
-    def jump(self, fired: tuple[Any, ...], phase: Any, memory: tuple[Any, ...], d: Any) -> tuple[Any, tuple[Any, ...]]:
+    def jump(self, fired: tuple[Flag, ...], phase: PhaseNumber, memory: Memory, d: Real) -> tuple[Any, tuple[Any, ...]]:
         yields, peak, reload = fired
         largest = jnp.maximum(d, 1.9 * self._constants()[2])
         # The place of the blow becomes that of the dent.
@@ -207,24 +208,22 @@ class JacksonGreen(AbstractNormalLaw):
         new = jnp.where(yields | reload, PLASTIC, jnp.where(peak, RESTITUTION, phase))
         return new, tuple(jnp.where(peak, x, m) for x, m in zip(found, memory, strict=True))
 
-    def release(self, phase: Any, memory: tuple[Any, ...], d: Any) -> Any:
+    def release(self, phase: PhaseNumber, memory: Memory, d: Real) -> Any:
         return jnp.where(phase == PLASTIC, NEVER, jnp.where(phase == RESTITUTION, memory[1] - d, -d))
 
     # -- dents -------------------------------------------------------------------------------------------------------
 
-    def _within(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
+    def _within(self, memory: Memory, place: tuple[Any, Any]) -> Any:
         """Is there a dent, and does the place lie in it?"""
         largest, dx, dy = memory[0], place[0] - memory[3], place[1] - memory[4]
         there = largest > 0.0
         reach = self._contact_radius(jnp.where(there, largest, 1.0))
         return there & (dx * dx + dy * dy < reach * reach)
 
-    def surface(self, memory: tuple[Any, ...], place: tuple[Any, Any]) -> Any:
+    def surface(self, memory: Memory, place: tuple[Any, Any]) -> Any:
         return jnp.where(self._within(memory, place), memory[1], 0.0) if self.dents else 0.0
 
-    def meet(
-        self, rate: Any, memory: tuple[Any, ...], place: tuple[Any, Any], d: Any = 0.0
-    ) -> tuple[Any, tuple[Any, ...]]:
+    def meet(self, rate: Real, memory: Memory, place: tuple[Any, Any], d: Real = 0.0) -> tuple[Any, tuple[Any, ...]]:
         if not self.dents:
             # Pushed back before it had left the dent that it parted from: it loads along the unloading curve.
             back = (memory[1] > 0.0) & (d > 1e-3 * memory[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS, AbstractHuntCrossley
 
@@ -24,5 +25,5 @@ class LankaraniNikravesh(AbstractHuntCrossley):
     )
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         return 0.75 * (1.0 - c * c)

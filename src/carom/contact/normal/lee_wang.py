@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ...quantities import Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS, AbstractHuntCrossley
 
@@ -23,5 +24,5 @@ class LeeWang(AbstractHuntCrossley):
     )
 
     @staticmethod
-    def loss(c: Any) -> Any:
+    def loss(c: Real) -> Any:
         return 0.75 * (1.0 - c)

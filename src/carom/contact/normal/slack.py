@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ...hybrid.automaton import NEVER
 from ...hybrid.reporting import Tone
+from ...quantities import Flag, Memory, PhaseNumber, Real
 from .normal_law import AbstractNormalLaw
 
 CLOSED, SLACK = 0, 1
@@ -22,11 +23,11 @@ class AbstractSlackening(AbstractNormalLaw):
     """
 
     @abc.abstractmethod
-    def formula(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def formula(self, memory: Memory, d: Real, rate: Real) -> Any:
         """Force [N] while the bodies push."""
 
     @abc.abstractmethod
-    def firmness(self, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def firmness(self, memory: Memory, d: Real, rate: Real) -> Any:
         """What is positive where the formula pushes, and crosses zero with it at a rate that is not zero."""
 
     @property
@@ -41,13 +42,13 @@ class AbstractSlackening(AbstractNormalLaw):
     def exits(self) -> tuple[str, ...]:
         return ("slacken", "tighten")
 
-    def force(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> Any:
+    def force(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> Any:
         return jnp.where(phase == CLOSED, self.formula(memory, d, rate), 0.0)
 
-    def guard(self, phase: Any, memory: tuple[Any, ...], d: Any, rate: Any) -> tuple[Any, ...]:
+    def guard(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> tuple[Any, ...]:
         firm = self.firmness(memory, d, rate)
         return jnp.where(phase == CLOSED, -firm, NEVER), jnp.where(phase == SLACK, firm, NEVER)
 
-    def jump(self, fired: tuple[Any, ...], phase: Any, memory: tuple[Any, ...], d: Any) -> tuple[Any, tuple[Any, ...]]:
+    def jump(self, fired: tuple[Flag, ...], phase: PhaseNumber, memory: Memory, d: Real) -> tuple[Any, tuple[Any, ...]]:
         slacken, tighten = fired
         return jnp.where(slacken, SLACK, jnp.where(tighten, CLOSED, phase)), memory

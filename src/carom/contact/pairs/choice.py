@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...mechanism import Site
+from ...quantities import Real
 from ..surfaces import AbstractSurface
 from .disk_on_disk import DiskOnDisk, Ring
 from .pair import AbstractPair
@@ -15,7 +16,7 @@ from .site_on_segment import Segment, SiteOnSegment
 from .site_on_surface import SiteOnSurface
 
 
-def pair_of(owner: str, site: Any, against: Any, radius: Any = 0.0, other_radius: Any = 0.0) -> AbstractPair:
+def pair_of(owner: str, site: Any, against: Any, radius: Real = 0.0, other_radius: Real = 0.0) -> AbstractPair:
     """The pair that a user means by (site, surface), (site, site), (site, segment), (site, ring) or (pair, None)."""
     if isinstance(site, AbstractPair):
         return _ready(owner, site, against, radius, other_radius)
@@ -48,7 +49,7 @@ def pair_of(owner: str, site: Any, against: Any, radius: Any = 0.0, other_radius
     return SiteOnSurface(site, against, own)
 
 
-def _ready(owner: str, pair: AbstractPair, against: Any, radius: Any, other_radius: Any) -> AbstractPair:
+def _ready(owner: str, pair: AbstractPair, against: Any, radius: Real, other_radius: Real) -> AbstractPair:
     if against is not None:
         raise errors.CaromError(
             f"{owner} of '{pair.name}' is against a {type(against).__name__}; a {type(pair).__name__} already says "
@@ -73,7 +74,7 @@ def _refuse_one_link(owner: str, site: Site, other: Site) -> None:
         )
 
 
-def _refuse_thin(owner: str, radius: Any, thickness: Any) -> None:
+def _refuse_thin(owner: str, radius: Real, thickness: Real) -> None:
     errors.refuse_if(
         radius + thickness <= 0.0,
         lambda: (
@@ -83,7 +84,7 @@ def _refuse_thin(owner: str, radius: Any, thickness: Any) -> None:
     )
 
 
-def _refuse_tight(owner: str, radius: Any, hole: Any) -> None:
+def _refuse_tight(owner: str, radius: Real, hole: Any) -> None:
     errors.refuse_if(
         radius >= hole,
         lambda: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +12,7 @@ from ... import errors
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Site
+from ...quantities import Real
 from ..surfaces.surface import direction
 from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
@@ -21,7 +23,7 @@ class Ring(eqx.Module):
     site: Site = eqx.field(static=True)
     radius: Any
 
-    def __init__(self, site: Any, radius: Any) -> None:
+    def __init__(self, site: Any, radius: Real) -> None:
         if not isinstance(site, Site):
             raise errors.CaromError(f"site of Ring is {site!r}; it must come from a mechanism: arm.site('...')")
         errors.number(f"Ring at '{site.name}'", "radius", radius, above=0.0)
@@ -61,7 +63,7 @@ class DiskOnDisk(AbstractPair):
         own, other = scene.velocity(self.first, x, y), scene.velocity(self.second, x, y)
         return met(depth, x, y, (nx, ny), own, other)
 
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         between(scene, load, (self.first, self.second), k, normal, drag)
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
@@ -70,7 +72,7 @@ class DiskOnDisk(AbstractPair):
     def size(self, scene: Scene, k: Touching) -> Any:
         return scene.extent(self.first) + scene.extent(self.second) + self.first_radius + self.second_radius
 
-    def pace(self, scene: Scene, speeds: Any) -> Any:
+    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
         return scene.reach(self.first, speeds) + scene.reach(self.second, speeds)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
+from ...quantities import Real
 from .pair import AbstractPair, Stop, Touching
 
 
@@ -25,7 +27,9 @@ class JointLimit(AbstractPair):
     angle: Any
     sign: float = eqx.field(static=True)  # +1: a lower limit, -1: an upper one
 
-    def __init__(self, mechanism: Any, link: Any, *, lower: Any = None, upper: Any = None) -> None:
+    def __init__(
+        self, mechanism: Mechanism, link: Any, *, lower: Real | None = None, upper: Real | None = None
+    ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(
                 f"mechanism of JointLimit is a {type(mechanism).__name__}; it must be the Mechanism that is simulated"
@@ -63,7 +67,7 @@ class JointLimit(AbstractPair):
         # Without a direction in the plane: a torque has none.
         return Touching(depth, -self.sign * scene.relative_rate(self.link), zero, joint.x, joint.y, (zero, zero))
 
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         scene.turn(load, self.link, self.sign * normal)
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
@@ -75,7 +79,7 @@ class JointLimit(AbstractPair):
         other = jnp.abs(scene.angle(parent)) if parent >= 0 else 0.0
         return jnp.abs(scene.angle(self.link)) + other + jnp.abs(self.angle)
 
-    def pace(self, scene: Scene, speeds: Any) -> Any:
+    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
         parent = scene.top.parents[self.link]
         bend = sum(jnp.abs(slope) * speeds[index] for index, slope in scene.joint_slopes(self.link))
         other = speeds[scene.top.angle_index(parent)] if parent >= 0 else 0.0

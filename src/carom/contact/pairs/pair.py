@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -13,6 +14,7 @@ from ...hybrid.reporting import Shape
 from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
+from ...quantities import Real
 from ..surfaces import AbstractSurface
 
 
@@ -45,7 +47,7 @@ class AbstractPair(eqx.Module):
     def touching(self, scene: Scene) -> Touching: ...
 
     @abc.abstractmethod
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         """Apply a normal force (pushing apart) and a friction force (on the first body, along the tangent)."""
 
     @abc.abstractmethod
@@ -74,7 +76,7 @@ class AbstractPair(eqx.Module):
         return ROUNDING * jnp.maximum(self.size(scene, k), least)
 
     @abc.abstractmethod
-    def pace(self, scene: Scene, speeds: Any) -> Any:
+    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
         """Bound of the rate of the indentation, if every coordinate moves at most as fast as `speeds` say.
 
         Of a second body whose motion is prescribed, `swing` counts apart.
@@ -128,26 +130,26 @@ def centre(scene: Scene, site: Site) -> tuple[Any, Any]:
     return x, y
 
 
-def met(depth: Any, x: Any, y: Any, normal: tuple[Any, Any], first: Any, second: Any) -> Touching:
+def met(depth: Real, x: Real, y: Real, normal: tuple[Any, Any], first: Any, second: Any) -> Touching:
     """Kinematics from the velocities of both materials *at one point*: else forces there would not do their work."""
     (nx, ny), vx, vy = normal, first[0] - second[0], first[1] - second[1]
     return Touching(depth, -(vx * nx + vy * ny), vx * ny - vy * nx, x, y, normal)
 
 
-def force(k: Touching, normal: Any, drag: Any) -> tuple[Any, Any]:
+def force(k: Touching, normal: Real, drag: Real) -> tuple[Any, Any]:
     """The force on the first body."""
     (nx, ny), (tx, ty) = k.normal, k.tangent
     return normal * nx + drag * tx, normal * ny + drag * ty
 
 
-def between(scene: Scene, load: Load, sites: tuple[Site, Site], k: Touching, normal: Any, drag: Any) -> None:
+def between(scene: Scene, load: Load, sites: tuple[Site, Site], k: Touching, normal: Real, drag: Real) -> None:
     """Action on the first body, reaction on the second."""
     fx, fy = force(k, normal, drag)
     scene.push(load, sites[0].link, k.x, k.y, fx, fy, sites[0])
     scene.push(load, sites[1].link, k.x, k.y, -fx, -fy, sites[1])
 
 
-def in_frame(scene: Scene, link: int, x: Any, y: Any) -> tuple[Any, Any]:
+def in_frame(scene: Scene, link: int, x: Real, y: Real) -> tuple[Any, Any]:
     """A point of the world in the frame of a link."""
     f = scene.frame(link)
     dx, dy = x - f.x, y - f.y

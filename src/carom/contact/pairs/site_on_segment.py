@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -11,6 +12,7 @@ from ... import errors
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
+from ...quantities import Real
 from ..surfaces.surface import direction
 from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
@@ -27,7 +29,7 @@ class Segment(eqx.Module):
     end: Site = eqx.field(static=True)
     radius: Any
 
-    def __init__(self, start: Any, end: Any, radius: Any = 0.0) -> None:
+    def __init__(self, start: Any, end: Any, radius: Real = 0.0) -> None:
         for field, site in (("start", start), ("end", end)):
             if not isinstance(site, Site):
                 raise errors.CaromError(
@@ -80,7 +82,7 @@ class SiteOnSegment(AbstractPair):
         own, other = scene.velocity(self.site, x, y), scene.velocity(bar.start, x, y)
         return met(depth, x, y, (nx, ny), own, other)
 
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         between(scene, load, (self.site, self.segment.start), k, normal, drag)
 
     def check(self, mechanism: Mechanism) -> None:
@@ -98,7 +100,7 @@ class SiteOnSegment(AbstractPair):
         bar = self.segment
         return sum(scene.extent(s) for s in (self.site, bar.start, bar.end)) + self.radius + bar.radius
 
-    def pace(self, scene: Scene, speeds: Any) -> Any:
+    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
         bar = self.segment
         ends = jnp.maximum(scene.reach(bar.start, speeds), scene.reach(bar.end, speeds))
         return scene.reach(self.site, speeds) + ends

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -13,6 +14,7 @@ from ...hybrid.condition import BEAT
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
+from ...quantities import Real
 from ..surfaces import AbstractSurface
 from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
@@ -51,7 +53,7 @@ class SiteOnSurface(AbstractPair):
         drift = self.surface.drift(x, y, scene.t)
         return met(self.radius - gap, x, y, (nx, ny), scene.velocity(self.site, x, y), drift)
 
-    def push(self, scene: Scene, load: Load, k: Touching, normal: Any, drag: Any) -> None:
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         scene.push(load, self.site.link, k.x, k.y, *force(k, normal, drag), self.site)
 
     def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
@@ -72,7 +74,7 @@ class SiteOnSurface(AbstractPair):
         x, y, _, _ = scene.site(self.site)
         return scene.extent(self.site, (nx, ny)) + nx * jnp.abs(x) + ny * jnp.abs(y) + self.radius
 
-    def pace(self, scene: Scene, speeds: Any) -> Any:
+    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
         own = scene.reach(self.site, speeds)
         if not self.moves:
             return own

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
+from ...quantities import Given, Real
 from .outline import SMOOTH, Box, floats
 from .surface import AbstractSurface, Bound, direction, still
 
@@ -33,21 +34,21 @@ class Circle(AbstractSurface):
     radius: Any
     inside: bool = eqx.field(static=True, default=False)
 
-    def __init__(self, centre: Any, radius: Any, inside: bool = False) -> None:
+    def __init__(self, centre: Given, radius: Real, inside: bool = False) -> None:
         errors.vector("Circle", "centre", centre, 2)
         errors.number("Circle", "radius", radius, above=0.0)
         self.centre = (jnp.asarray(centre[0], dtype=float), jnp.asarray(centre[1], dtype=float))
         self.radius = jnp.asarray(radius, dtype=float)
         self.inside = inside
 
-    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+    def locate(self, x: Real, y: Real, t: Real) -> tuple[Any, tuple[Any, Any]]:
         away, (ux, uy) = direction(x - self.centre[0], y - self.centre[1])
         return (self.radius - away, (-ux, -uy)) if self.inside else (away - self.radius, (ux, uy))
 
-    def gap(self, x: Any, y: Any, t: Any) -> Any:
+    def gap(self, x: Real, y: Real, t: Real) -> Any:
         return self.locate(x, y, t)[0]
 
-    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def normal(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         return self.locate(x, y, t)[1]
 
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:

@@ -9,8 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
+from ...quantities import Real
 from .surface import AbstractSurface
 
 STEPS = 8  # of Newton's iteration; near a surface three are enough
@@ -26,18 +28,18 @@ class AbstractCurve(AbstractSurface):
     """
 
     @abc.abstractmethod
-    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         """The foot (x, y) of a point and the unit normal (x, y) there."""
 
-    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+    def locate(self, x: Real, y: Real, t: Real) -> tuple[Any, tuple[Any, Any]]:
         x, y = jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float)
         fx, fy, nx, ny = self.foot(x, y)
         return (x - fx) * nx + (y - fy) * ny, (nx, ny)
 
-    def gap(self, x: Any, y: Any, t: Any) -> Any:
+    def gap(self, x: Real, y: Real, t: Real) -> Any:
         return self.locate(x, y, t)[0]
 
-    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def normal(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         return self.locate(x, y, t)[1]
 
 
@@ -51,7 +53,7 @@ def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: A
     return newton(newton(jax.lax.stop_gradient(found)))
 
 
-def refuse_function(owner: str, field: str, function: Any, example: str) -> None:
+def refuse_function(owner: str, field: str, function: Callable[..., Any], example: str) -> None:
     """Refuse what cannot be called."""
     if not callable(function):
         raise errors.CaromError(
@@ -89,7 +91,7 @@ def refuse_unless_finite(owner: str, field: str, values: Any, where: str) -> Non
             )
 
 
-def numbers(owner: str, parameters: Any) -> tuple[Any, ...]:
+def numbers(owner: str, parameters: PyTree) -> tuple[Any, ...]:
     """Parameters of a user's function as traced leaves."""
     if not isinstance(parameters, tuple | list):
         raise errors.CaromError(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Real
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
 from .outline import SMOOTH, Box, finite_runs
 from .surface import Bound, bend_of, given_bend, still
@@ -53,24 +54,24 @@ class Graph(AbstractCurve):
         if self.bend is None:  # looked at once, not in every step
             self.bend, self.steep = jax.lax.stop_gradient(self._estimated())
 
-    def _shape(self, s: Any) -> tuple[Any, Any, Any]:
+    def _shape(self, s: Real) -> tuple[Any, Any, Any]:
         """Height, slope and second derivative."""
         one = jnp.ones_like(s)
 
-        def height(s: Any) -> Any:
+        def height(s: Real) -> Any:
             return jnp.asarray(self.height(s, *self.parameters), dtype=float)
 
         (f0, f1), (_, f2) = jax.jvp(lambda s: jax.jvp(height, (s,), (one,)), (s,), (one,))
         return f0, f1, f2
 
-    def _step(self, s: Any, x: Any, y: Any) -> Any:
+    def _step(self, s: Real, x: Real, y: Real) -> Any:
         """Newton's step to the least distance; where the graph bends away from the point, as if it were straight."""
         f0, f1, f2 = self._shape(s)
         straight = 1.0 + f1 * f1
         bend = straight + (f0 - y) * f2
         return s - (s - x + (f0 - y) * f1) / jnp.where(bend > BENT * straight, bend, straight)
 
-    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         still, sx, sy = jax.lax.stop_gradient((self, x, y))
         above = y - self._shape(x)[0]
         # The foot is no farther than the point of the graph below x, hence not farther in x either.
@@ -90,7 +91,7 @@ class Graph(AbstractCurve):
     def exact(self) -> bool:
         return False  # the foot is one nearby: a hill beside it may be nearer
 
-    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+    def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
         """A foot nearer than the sharpest bend is the nearest; and nothing is nearer than the steepest slope allows."""
         near = jnp.minimum(gap, self.bend)
         if self.steep is None:
@@ -99,7 +100,7 @@ class Graph(AbstractCurve):
         return jnp.where(gap > 0.0, jnp.maximum(near, above), gap)
 
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
-        def height(x: Any) -> Any:
+        def height(x: Real) -> Any:
             return jnp.asarray(self.height(x, *self.parameters), dtype=float)
 
         x = np.linspace(box.left, box.right, SMOOTH + 1)

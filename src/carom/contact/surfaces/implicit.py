@@ -9,8 +9,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
+from ...quantities import Real
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
 from .outline import Box, zero_set
 from .surface import NOWHERE, Bound, bend_of, given_bend, still
@@ -37,7 +39,9 @@ class Implicit(AbstractCurve):
     probe: tuple[Any, Any]
     bend: Any
 
-    def __init__(self, function: Any, parameters: Any = (), probe: Any = (0.0, 0.0), bend: Any = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], parameters: PyTree = (), probe: Any = (0.0, 0.0), bend: Any = None
+    ) -> None:
         refuse_function("Implicit", "function", function, "lambda x, y: y - x**2")
         errors.vector("Implicit", "probe", probe, 2)
         self.function, self.parameters = function, numbers("Implicit", parameters)
@@ -51,7 +55,7 @@ class Implicit(AbstractCurve):
         if self.bend is None:  # looked at once, not in every step
             self.bend = jax.lax.stop_gradient(self._estimated())
 
-    def _refuse_degenerate(self, x: Any, y: Any, where: str) -> None:
+    def _refuse_degenerate(self, x: Real, y: Real, where: str) -> None:
         """Walk from the probe to the curve; refuse if there is none, or none with a slope across it."""
         x, y = self._walked(x, y, 100)
         jet = self._jet(x, y)
@@ -70,25 +74,25 @@ class Implicit(AbstractCurve):
                 "normal there; take a function that changes sign across the curve with a slope"
             )
 
-    def _walked(self, x: Any, y: Any, steps: int) -> tuple[Any, Any]:
+    def _walked(self, x: Real, y: Real, steps: int) -> tuple[Any, Any]:
         """Downhill to the curve."""
         x, y = jax.lax.fori_loop(0, steps, lambda _, at: self._search(at, *at), (x, y))
         return x, y
 
-    def _jet(self, x: Any, y: Any) -> _Jet:
+    def _jet(self, x: Real, y: Real) -> _Jet:
         one, zero = jnp.ones_like(x), jnp.zeros_like(x)
 
-        def function(x: Any, y: Any) -> Any:
+        def function(x: Real, y: Real) -> Any:
             return jnp.asarray(self.function(x, y, *self.parameters), dtype=float)
 
-        def slopes(x: Any, y: Any) -> tuple[Any, Any, Any]:
+        def slopes(x: Real, y: Real) -> tuple[Any, Any, Any]:
             a, ax = jax.jvp(function, (x, y), (one, zero))
             return a, ax, jax.jvp(function, (x, y), (zero, one))[1]
 
         (a, ax, ay), (_, xx, xy) = jax.jvp(slopes, (x, y), (one, zero))
         return _Jet(a, ax, ay, xx, xy, jax.jvp(slopes, (x, y), (zero, one))[1][2])
 
-    def _search(self, at: tuple[Any, Any], x: Any, y: Any) -> tuple[Any, Any]:
+    def _search(self, at: tuple[Any, Any], x: Real, y: Real) -> tuple[Any, Any]:
         """A step that goes the right way from afar too."""
         jet = self._jet(*at)
         far, nx, ny = jet.way()
@@ -97,14 +101,14 @@ class Implicit(AbstractCurve):
         sound = jnp.isfinite(new[0]) & jnp.isfinite(new[1])
         return jnp.where(sound, new[0], at[0]), jnp.where(sound, new[1], at[1])
 
-    def _newton(self, at: tuple[Any, Any], x: Any, y: Any) -> tuple[Any, Any]:
+    def _newton(self, at: tuple[Any, Any], x: Real, y: Real) -> tuple[Any, Any]:
         """Newton's step to the curve, and along it to the foot of (x, y)."""
         jet = self._jet(*at)
         nx, ny = jet.normal
         down, side = jet.a / jet.size, jet.side(x - at[0], y - at[1])
         return at[0] - down * nx + side * ny, at[1] - down * ny - side * nx
 
-    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         still, sx, sy = jax.lax.stop_gradient((self, x, y))
         fx, fy = settled(lambda at: still._search(at, sx, sy), lambda at: self._newton(at, x, y), (x, y))
         there = self._jet(fx, fy)
@@ -124,7 +128,7 @@ class Implicit(AbstractCurve):
     def exact(self) -> bool:
         return False
 
-    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+    def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
         """A foot nearer than the sharpest bend is the nearest."""
         return jnp.minimum(gap, self.bend)
 
@@ -182,7 +186,7 @@ class _Jet(NamedTuple):
         lost = size < LOST
         return far, jnp.where(lost, 0.8, nx), jnp.where(lost, 0.6, ny)
 
-    def side(self, dx: Any, dy: Any) -> Any:
+    def side(self, dx: Real, dy: Real) -> Any:
         """Newton's step along the tangent t = (n_y, -n_x) to the foot of a point at (dx, dy) from here.
 
         With H the Hessian, d = a / |grad a| the way to the curve and l = (dx, dy) . n / |grad a| the multiplier of the

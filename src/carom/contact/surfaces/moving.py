@@ -9,8 +9,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
+from ...quantities import Given, Real
 from .curve import numbers, probed, refuse_function
 from .outline import Box, box_around, floats
 from .surface import AbstractSurface, Bound, finite
@@ -81,34 +83,34 @@ class Moving(AbstractSurface):
         self.motion, self.parameters = _own_motion(motion, parameters)
         self.frequency, self.travel = _own_bounds(frequency, travel)
 
-    def _motion(self, t: Any) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    def _motion(self, t: Real) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
         """Displacement and angle, and their rates."""
         t = jnp.asarray(t, dtype=float)
 
-        def placed(t: Any) -> tuple[Any, ...]:
+        def placed(t: Real) -> tuple[Any, ...]:
             return tuple(jnp.asarray(p, dtype=float) for p in self.motion(t, *self.parameters))
 
         return jax.jvp(placed, (t,), (jnp.ones_like(t),))
 
-    def _inside(self, x: Any, y: Any, t: Any) -> tuple[Any, Any, Any, Any]:
+    def _inside(self, x: Real, y: Real, t: Real) -> tuple[Any, Any, Any, Any]:
         """The point in the surface's own frame, and cosine and sine of the frame's angle."""
         (dx, dy, angle), _ = self._motion(t)
         cos, sin = jnp.cos(angle), jnp.sin(angle)
         rx, ry = x - self.about[0] - dx, y - self.about[1] - dy
         return self.about[0] + cos * rx + sin * ry, self.about[1] + cos * ry - sin * rx, cos, sin
 
-    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+    def locate(self, x: Real, y: Real, t: Real) -> tuple[Any, tuple[Any, Any]]:
         px, py, cos, sin = self._inside(x, y, t)
         gap, (nx, ny) = self.surface.locate(px, py, t)
         return gap, (cos * nx - sin * ny, sin * nx + cos * ny)
 
-    def gap(self, x: Any, y: Any, t: Any) -> Any:
+    def gap(self, x: Real, y: Real, t: Real) -> Any:
         return self.locate(x, y, t)[0]
 
-    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def normal(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         return self.locate(x, y, t)[1]
 
-    def drift(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def drift(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         (dx, dy, _), (ux, uy, rate) = self._motion(t)
         px, py, cos, sin = self._inside(x, y, t)
         wx, wy = self.surface.drift(px, py, t)  # of a surface that moves on one that moves
@@ -117,7 +119,7 @@ class Moving(AbstractSurface):
             uy + rate * (x - self.about[0] - dx) + sin * wx + cos * wy,
         )
 
-    def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def place(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.place(px, py, t)
 
@@ -125,11 +127,11 @@ class Moving(AbstractSurface):
     def exact(self) -> bool:
         return self.surface.exact
 
-    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+    def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.clearance(px, py, t, gap)
 
-    def carries(self, x: Any, y: Any, t: Any, pace: Any, span: Any) -> Any:
+    def carries(self, x: Real, y: Real, t: Real, pace: Real, span: Real) -> Any:
         own, (dx, dy, _) = self._bound(), self._motion(t)[0]
         steady, turning = finite(own.steady), finite(own.turning)
         # As seen from the centre, which moves along; then in the frame that turns.
@@ -140,11 +142,11 @@ class Moving(AbstractSurface):
         px, py, _, _ = self._inside(x, y, t)
         return mine + self.surface.carries(px, py, t, pace + mine, span)
 
-    def spin(self, t: Any) -> Any:
+    def spin(self, t: Real) -> Any:
         return jnp.abs(self._motion(t)[1][2]) + self.surface.spin(t)
 
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
-        def placed(t: Any) -> Any:
+        def placed(t: Real) -> Any:
             return jnp.stack([jnp.asarray(p, dtype=float) for p in self.motion(t, *self.parameters)])
 
         pose = np.asarray(jax.vmap(placed)(jnp.asarray(times)))
@@ -199,7 +201,7 @@ def is_ready(surface: Moving) -> bool:
     return surface.motion is _ready
 
 
-def _own_motion(motion: Any, parameters: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _own_motion(motion: Any, parameters: PyTree) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """A motion given as a function, tried out at t = 0, and its parameters."""
     refuse_function("Moving", "motion", motion, "lambda t: (0.0, 0.01 * jnp.sin(60 * t), 0.0)")
     known = numbers("Moving", parameters)
@@ -209,7 +211,7 @@ def _own_motion(motion: Any, parameters: Any) -> tuple[Callable[..., Any], tuple
     return motion, known
 
 
-def _own_bounds(frequency: Any, travel: Any) -> tuple[Any, Any]:
+def _own_bounds(frequency: Real, travel: Any) -> tuple[Any, Any]:
     if frequency is None:
         raise errors.CaromError(
             "motion of Moving is a function; how quickly it changes cannot be read from it; give frequency= [Hz], the "
@@ -222,14 +224,16 @@ def _own_bounds(frequency: Any, travel: Any) -> tuple[Any, Any]:
     return jnp.asarray(frequency, dtype=float), travel
 
 
-def _ready(t: Any, vx: Any, vy: Any, turning: Any, ax: Any, ay: Any, frequency: Any, phase: Any) -> tuple[Any, ...]:
+def _ready(
+    t: Real, vx: Real, vy: Real, turning: Real, ax: Real, ay: Real, frequency: Real, phase: Real
+) -> tuple[Any, ...]:
     """Uniform and harmonic motion together."""
     swing = jnp.sin(2.0 * jnp.pi * frequency * t + phase)
     return vx * t + ax * swing, vy * t + ay * swing, turning * t
 
 
 def _ready_numbers(
-    given: list[str], velocity: Any, turning: Any, amplitude: Any, frequency: Any, phase: Any
+    given: list[str], velocity: Given, turning: Real, amplitude: Given, frequency: Real, phase: Real
 ) -> tuple[Any, ...]:
     if not given:
         raise errors.CaromError(

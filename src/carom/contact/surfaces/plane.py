@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
+from ...quantities import Given, Real
 from .outline import Box, floats
 from .surface import AbstractSurface, Bound, still
 
@@ -46,7 +47,9 @@ class Plane(AbstractSurface):
     point: tuple[Any, Any]
     unit: tuple[Any, Any]  # the normal
 
-    def __init__(self, height: Any = None, *, point: Any = None, slope: Any = None, normal: Any = None) -> None:
+    def __init__(
+        self, height: Real | None = None, *, point: Any = None, slope: Real | None = None, normal: Given | None = None
+    ) -> None:
         if (height is None) == (point is None):
             raise errors.CaromError(
                 "Plane needs either a height or a point (x, y), not both; such as Plane(height=0.0)"
@@ -61,11 +64,11 @@ class Plane(AbstractSurface):
         self.point = (jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float))
         self.unit = _along(normal) if normal is not None else _inclined(0.0 if slope is None else slope)
 
-    def gap(self, x: Any, y: Any, t: Any) -> Any:
+    def gap(self, x: Real, y: Real, t: Real) -> Any:
         nx, ny = self.unit
         return nx * (x - self.point[0]) + ny * (y - self.point[1])
 
-    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def normal(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         return self.unit
 
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
@@ -80,13 +83,13 @@ class Plane(AbstractSurface):
         return still(jnp.inf)
 
 
-def _inclined(slope: Any) -> tuple[Any, Any]:
+def _inclined(slope: Real) -> tuple[Any, Any]:
     errors.number("Plane", "slope", slope)
     slope = jnp.asarray(slope, dtype=float)
     return -jnp.sin(slope), jnp.cos(slope)
 
 
-def _along(normal: Any) -> tuple[Any, Any]:
+def _along(normal: Given) -> tuple[Any, Any]:
     errors.vector("Plane", "normal", normal, 2)
     errors.refuse_if(
         (normal[0] == 0.0) & (normal[1] == 0.0),
@@ -98,7 +101,7 @@ def _along(normal: Any) -> tuple[Any, Any]:
     return x / size, y / size
 
 
-def Wall(x: Any, facing: Any) -> Plane:
+def Wall(x: Real, facing: Any) -> Plane:
     """An upright plane at x [m] whose free side lies to the "left" or to the "right"."""
     errors.number("Wall", "x", x)
     errors.name_in("facing of Wall", facing, ("left", "right"))

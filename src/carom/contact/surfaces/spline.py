@@ -12,6 +12,7 @@ import numpy as np
 from ... import errors
 from ...forms import Form, Slot
 from ...mechanism.recipe import Recipe
+from ...quantities import Given, Real
 from . import tridiagonal
 from .curve import BENT, AbstractCurve, settled
 from .outline import Box
@@ -77,7 +78,7 @@ class Spline(AbstractCurve):
         self.pieces = jnp.asarray(cubics)
         self.samples = _sampled(self.pieces, closed)
 
-    def _shape(self, u: Any, piece: Any) -> tuple[Any, ...]:
+    def _shape(self, u: Real, piece: Any) -> tuple[Any, ...]:
         """Position, first and second derivative at parameter u, on the given piece."""
         c, w = self.pieces[piece], u - piece
         out: list[Any] = []
@@ -89,29 +90,29 @@ class Spline(AbstractCurve):
             ]
         return tuple(out)
 
-    def _step(self, u: Any, piece: Any, x: Any, y: Any) -> Any:
+    def _step(self, u: Real, piece: Any, x: Real, y: Real) -> Any:
         """Newton's step to the least distance; where the curve bends away from the point, as if it were straight."""
         px, dx, bx, py, dy, by = self._shape(u, piece)
         straight = dx * dx + dy * dy
         bend = straight + (px - x) * bx + (py - y) * by
         return u - ((px - x) * dx + (py - y) * dy) / jnp.where(bend > BENT * straight, bend, straight)
 
-    def _piece(self, u: Any) -> Any:
+    def _piece(self, u: Real) -> Any:
         return jnp.clip(jnp.floor(u).astype(int), 0, self.pieces.shape[0] - 1)
 
-    def foot(self, x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
+    def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         still, sx, sy = jax.lax.stop_gradient((self, x, y))
         far = (still.samples[:, 0] - sx) ** 2 + (still.samples[:, 1] - sy) ** 2
         count = float(self.pieces.shape[0])
 
-        def search(u: Any) -> Any:
+        def search(u: Real) -> Any:
             u = still._step(u, still._piece(u), sx, sy)
             return u - count * jnp.floor(u / count) if self.closed else u
 
         # A foot on a knot belongs to either piece, so the last steps keep to one.
         chosen: list[Any] = []
 
-        def newton(u: Any) -> Any:
+        def newton(u: Real) -> Any:
             if not chosen:
                 chosen.append(self._piece(u))
             return self._step(u, chosen[0], x, y)
@@ -148,7 +149,7 @@ def _library(*values: Any) -> Any:
     return jnp if traced else np
 
 
-def _checked(points: Any, closed: bool) -> Any:
+def _checked(points: Given, closed: bool) -> Any:
     least = 3 if closed else 2
     shape = np.shape(points) if not isinstance(points, list | tuple) else None
     if shape is None:
@@ -213,7 +214,7 @@ def _directions(tangents: Any) -> Any:
     return two / lib.sqrt(lib.sum(two**2, axis=1))[:, None]
 
 
-def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Any) -> Any:
+def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Given) -> Any:
     """Derivatives with respect to chord length at all points (twice the first, if closed) that make curvature agree.
 
     With h_i the chords and P_i' the unknowns, continuity of the second derivative at point i reads
@@ -264,7 +265,7 @@ def _sampled(pieces: Any, closed: bool) -> Any:
     return jnp.stack([jnp.concatenate(both) for both in ((x, ex), (y, ey), (jnp.asarray(u), even))], axis=1)
 
 
-def _points(pieces: Any, u: Any) -> tuple[Any, Any]:
+def _points(pieces: Any, u: Real) -> tuple[Any, Any]:
     """Places of the curve by parameter."""
     piece = jnp.minimum(jnp.floor(u).astype(int), pieces.shape[0] - 1)
     w = u - piece

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Real
 from .outline import Box, moving_zero_set, zero_set
 
 # Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
@@ -54,18 +55,18 @@ class AbstractSurface(eqx.Module):
     """
 
     @abc.abstractmethod
-    def gap(self, x: Any, y: Any, t: Any) -> Any:
+    def gap(self, x: Real, y: Real, t: Real) -> Any:
         """Signed distance [m] of a point."""
 
     @abc.abstractmethod
-    def normal(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def normal(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         """Unit normal at the foot of the point."""
 
-    def locate(self, x: Any, y: Any, t: Any) -> tuple[Any, tuple[Any, Any]]:
+    def locate(self, x: Real, y: Real, t: Real) -> tuple[Any, tuple[Any, Any]]:
         """Gap and normal together, for surfaces that find both by one search."""
         return self.gap(x, y, t), self.normal(x, y, t)
 
-    def drift(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def drift(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         """Velocity [m/s] of the surface's material at a point; surfaces are at rest unless they say otherwise."""
         return 0.0, 0.0
 
@@ -84,11 +85,11 @@ class AbstractSurface(eqx.Module):
         """Is the gap the distance to the nearest point, however far away?"""
         return True
 
-    def clearance(self, x: Any, y: Any, t: Any, gap: Any) -> Any:
+    def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
         """No point of the surface is nearer than this [m]; `gap` is what `locate` found there."""
         return gap
 
-    def carries(self, x: Any, y: Any, t: Any, pace: Any, span: Any) -> Any:
+    def carries(self, x: Real, y: Real, t: Real, pace: Real, span: Real) -> Any:
         """Bound of the speed [m/s] of its material near a point that moves at up to `pace` for so long.
 
         What swings, and what is not known, counts apart.
@@ -97,7 +98,7 @@ class AbstractSurface(eqx.Module):
         turning = jnp.where(bound.turning > 0.0, jnp.abs(ux) + jnp.abs(uy) + finite(bound.turning) * pace * span, 0.0)
         return finite(bound.steady) + turning
 
-    def spin(self, t: Any) -> Any:
+    def spin(self, t: Real) -> Any:
         """How fast it turns at that instant [rad/s], both ways counted alike."""
         return finite(self.bound().turning)
 
@@ -110,12 +111,12 @@ class AbstractSurface(eqx.Module):
             return moving_zero_set(self.gap, box, times)
         return zero_set(lambda x, y: jnp.asarray(self.gap(x, y, jnp.asarray(0.0)), dtype=float), box)
 
-    def place(self, x: Any, y: Any, t: Any) -> tuple[Any, Any]:
+    def place(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         """The point in the frame of the surface's material; the world's frame for a surface at rest."""
         return x, y
 
 
-def given_bend(owner: str, bend: Any) -> Any:
+def given_bend(owner: str, bend: Real) -> Any:
     """A radius of curvature as it was given, or None."""
     if bend is None:
         return None
@@ -123,17 +124,17 @@ def given_bend(owner: str, bend: Any) -> Any:
     return jnp.asarray(bend, dtype=float)
 
 
-def still(bend: Any) -> Bound:
+def still(bend: Real) -> Bound:
     """Of a surface at rest; steps are chosen by it, and steps are constants for derivatives."""
     return Bound(bend=jax.lax.stop_gradient(jnp.asarray(bend, dtype=float)))
 
 
-def finite(x: Any) -> Any:
+def finite(x: Real) -> Any:
     """A bound, or zero where there is none."""
     return jnp.where(jnp.isfinite(x), x, 0.0)
 
 
-def direction(dx: Any, dy: Any) -> tuple[Any, tuple[Any, Any]]:
+def direction(dx: Real, dy: Real) -> tuple[Any, tuple[Any, Any]]:
     """Length and unit vector of (dx, dy)."""
     size = jnp.sqrt(dx * dx + dy * dy + NOWHERE)
     return size, (dx / size, dy / size)

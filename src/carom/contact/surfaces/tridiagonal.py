@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...quantities import Given, Real
 
-def solve(lib: Any, lower: Any, middle: Any, upper: Any, right: Any) -> Any:
+
+def solve(lib: Any, lower: Real, middle: Real, upper: Real, right: Any) -> Any:
     """x of lower_i x_{i-1} + middle_i x_i + upper_i x_{i+1} = right_i; `right` holds one column per system.
 
     Thomas's elimination, without pivots: the matrix must be dominated by its diagonal, as that of a spline is. All
@@ -49,7 +51,7 @@ def _looped(lower: Any, middle: Any, upper: Any, right: Any) -> Any:
     return rows
 
 
-def _scanned(lower: Any, middle: Any, upper: Any, right: Any) -> Any:
+def _scanned(lower: Real, middle: Real, upper: Real, right: Given) -> Any:
     """On traced numbers: two scans, which are differentiated in both modes."""
 
     def forward(carry: Any, row: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Real
 from .knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
 
@@ -55,7 +57,7 @@ class Fitted(AbstractTrajectory):
     def size(self) -> int:
         return int(self.series[0].shape[3])
 
-    def smooth(self, i: Any, t: Any) -> Motion:
+    def smooth(self, i: Any, t: Real) -> Motion:
         parts = self.series[0].shape[1]
         half = 0.5 * (self.bounds[i + 1] - self.bounds[i]) / parts
         along = (t - self.bounds[i]) / half
@@ -64,10 +66,10 @@ class Fitted(AbstractTrajectory):
         return Motion(q, v / half, a / half**2)
 
 
-def _on_grid(function: Any, bounds: Any, within: Any) -> Any:
+def _on_grid(function: Callable[..., Any], bounds: Any, within: Any) -> Any:
     """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
 
-    def one(i: Any, share: Any) -> Any:
+    def one(i: Any, share: Real) -> Any:
         value = jnp.asarray(function(i, bounds[i] + share * (bounds[i + 1] - bounds[i])), dtype=float)
         if value.ndim != 1:
             raise errors.CaromError(f"function of Fitted returns shape {value.shape}; it must be a vector")

@@ -9,6 +9,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from ...quantities import Real, Times
+
 
 class Motion(NamedTuple):
     """Position, velocity and acceleration at one instant; any of the three is a vector."""
@@ -32,7 +34,7 @@ class AbstractTrajectory(eqx.Module):
         """Length of the vector."""
 
     @abc.abstractmethod
-    def smooth(self, i: Any, t: Any) -> Motion:
+    def smooth(self, i: Any, t: Real) -> Motion:
         """The formula of piece i at any t; i counts from 0 and may be traced."""
 
     @property
@@ -44,7 +46,7 @@ class AbstractTrajectory(eqx.Module):
         """[s]"""
         return self.knots[-1]
 
-    def piece(self, i: Any, t: Any) -> Motion:
+    def piece(self, i: Any, t: Real) -> Motion:
         """Piece i at t; -1 stands still where the motion begins, the number of pieces where it ends."""
         last = self.pieces - 1
         inside = (i >= 0) & (i <= last)
@@ -52,17 +54,17 @@ class AbstractTrajectory(eqx.Module):
         q, v, a = self.smooth(jnp.clip(i, 0, last), jnp.where(inside, t, held))
         return Motion(q, jnp.where(inside, v, 0.0), jnp.where(inside, a, 0.0))
 
-    def index(self, t: Any) -> Any:
+    def index(self, t: Real) -> Any:
         """Number of the piece at t: -1 before the motion, the number of pieces after it; a knot begins a piece."""
         knots, count = self.knots, self.pieces
         i = sum((jnp.where(t >= knots[k], 1, 0) for k in range(count)), start=jnp.asarray(-1))
         return jnp.where(t > knots[count], count, i)
 
-    def at(self, t: Any) -> Motion:
+    def at(self, t: Real) -> Motion:
         """Position, velocity and acceleration at t [s]."""
         return self.piece(self.index(t), jnp.asarray(t, dtype=float))
 
-    def over(self, times: Any) -> Motion:
+    def over(self, times: Times) -> Motion:
         """The same at many instants, as arrays over them; compiled."""
         return _over(self, jnp.asarray(times, dtype=float))
 

@@ -8,11 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Given, Real
 from .knots import length_of, like
 from .polynomials import Polynomials, hermite, polynomials
 
 
-def ParabolicBlends(start: Any, end: Any, duration: Any, blend: Any = None, most: Any = None) -> Polynomials:
+def ParabolicBlends(
+    start: Real | Given, end: Real | Given, duration: Real, blend: Real | None = None, most: Real | None = None
+) -> Polynomials:
     """From rest to rest: constant acceleration for `blend` [s], constant velocity, constant deceleration.
 
     - `blend`: a tenth of the duration if left out, as the n-R manipulator paper has it; at most half of the duration
@@ -41,7 +44,13 @@ def ParabolicBlends(start: Any, end: Any, duration: Any, blend: Any = None, most
     return polynomials([0.0 * total, ramp, total - ramp, total], rows)
 
 
-def Cubic(start: Any, end: Any, duration: Any, start_velocity: Any = None, end_velocity: Any = None) -> Polynomials:
+def Cubic(
+    start: Real | Given,
+    end: Real | Given,
+    duration: Real,
+    start_velocity: Real | Given | None = None,
+    end_velocity: Real | Given | None = None,
+) -> Polynomials:
     """Third order: positions and velocities at both ends; velocities are zero if left out."""
     owner = "Cubic"
     q0, q1, total = _ends(owner, start, end, duration)
@@ -51,13 +60,13 @@ def Cubic(start: Any, end: Any, duration: Any, start_velocity: Any = None, end_v
 
 
 def Quintic(
-    start: Any,
-    end: Any,
-    duration: Any,
-    start_velocity: Any = None,
-    end_velocity: Any = None,
-    start_acceleration: Any = None,
-    end_acceleration: Any = None,
+    start: Real | Given,
+    end: Real | Given,
+    duration: Real,
+    start_velocity: Real | Given | None = None,
+    end_velocity: Real | Given | None = None,
+    start_acceleration: Real | Given | None = None,
+    end_acceleration: Real | Given | None = None,
 ) -> Polynomials:
     """Fifth order: positions, velocities and accelerations at both ends; zero where left out."""
     owner = "Quintic"
@@ -81,19 +90,19 @@ def Quintic(
     return polynomials([0.0 * total, total], [row])
 
 
-def MinimumJerk(start: Any, end: Any, duration: Any) -> Polynomials:
+def MinimumJerk(start: Real | Given, end: Real | Given, duration: Real) -> Polynomials:
     """The motion from rest to rest with the least integral of squared jerk (Flash and Hogan 1985): a quintic."""
     _ends("MinimumJerk", start, end, duration)
     return Quintic(start, end, duration)
 
 
-def Hold(value: Any, duration: Any) -> Polynomials:
+def Hold(value: Any, duration: Real) -> Polynomials:
     """Stand still for a while."""
     q, _, total = _ends("Hold", value, value, duration)
     return polynomials([0.0 * total, total], [(q,)])
 
 
-def _ends(owner: str, start: Any, end: Any, duration: Any) -> tuple[Any, Any, Any]:
+def _ends(owner: str, start: Real | Given, end: Real | Given, duration: Real) -> tuple[Any, Any, Any]:
     size, other = length_of(owner, "start", start), length_of(owner, "end", end)
     if size != other:
         raise errors.CaromError(
@@ -104,7 +113,7 @@ def _ends(owner: str, start: Any, end: Any, duration: Any) -> tuple[Any, Any, An
     return q0, q1, total
 
 
-def _refuse_duration(owner: str, duration: Any) -> None:
+def _refuse_duration(owner: str, duration: Real) -> None:
     errors.number(owner, "duration", duration)
     given = errors.known(duration)
     if given is not None and not given > 0.0:
@@ -113,7 +122,7 @@ def _refuse_duration(owner: str, duration: Any) -> None:
         )
 
 
-def _refuse_long_blend(blend: Any, total: Any) -> None:
+def _refuse_long_blend(blend: Real, total: Real) -> None:
     given = errors.known((blend, total))
     if given is not None and given[0] > 0.5 * given[1] * (1.0 + 1e-12):
         raise errors.CaromError(
@@ -122,7 +131,7 @@ def _refuse_long_blend(blend: Any, total: Any) -> None:
         )
 
 
-def _refuse_short_blend(speed: Any, blend: Any, total: Any, most: Any) -> None:
+def _refuse_short_blend(speed: Real, blend: Real, total: Real, most: Real) -> None:
     """The distance asks for an acceleration; shorter blends ask for more, down to half the duration for the least."""
     errors.number("ParabolicBlends", "most", most, above=0.0)
     given = errors.known((jnp.max(jnp.abs(speed)), blend, total, most))

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ...quantities import Real
 from .pieces import AbstractTrajectory, Motion
 
 
@@ -23,7 +24,7 @@ class Polynomials(AbstractTrajectory):
     def size(self) -> int:
         return int(self.coefficients.shape[2])
 
-    def smooth(self, i: Any, t: Any) -> Motion:
+    def smooth(self, i: Any, t: Real) -> Motion:
         c, s = self.coefficients[i], t - self.bounds[i]
         powers = self.coefficients.shape[1]
         q = v = a = jnp.zeros_like(c[0])
@@ -39,7 +40,7 @@ def polynomials(knots: list[Any], rows: list[tuple[Any, ...]]) -> Polynomials:
     return Polynomials(jnp.stack([jnp.asarray(k, dtype=float) for k in knots]), jnp.stack([jnp.stack(r) for r in rows]))
 
 
-def hermite(q0: Any, q1: Any, v0: Any, v1: Any, h: Any) -> tuple[Any, ...]:
+def hermite(q0: Real, q1: Real, v0: Real, v1: Real, h: Real) -> tuple[Any, ...]:
     """Coefficients of the cubic with these positions and velocities at its ends."""
     mean = (q1 - q0) / h
     return q0, v0, (3.0 * mean - 2.0 * v0 - v1) / h, (v0 + v1 - 2.0 * mean) / h**2

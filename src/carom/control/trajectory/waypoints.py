@@ -8,11 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Given, Real, Times
 from .knots import length_of, like, refuse_times
 from .polynomials import Polynomials, hermite, polynomials
 
 
-def Waypoints(times: Any, points: Any, start_velocity: Any = None, end_velocity: Any = None) -> Polynomials:
+def Waypoints(
+    times: Times, points: Given, start_velocity: Real | Given | None = None, end_velocity: Real | Given | None = None
+) -> Polynomials:
     """Cubics through points[i] at times[i] whose velocities and accelerations agree at every inner point.
 
     - `times` [s]: rising, the first is 0; `points`: one vector for each

@@ -12,6 +12,7 @@ from ...dynamics import site_position
 from ...errors import CaromError, name_in
 from ...hybrid.world import World
 from ...mechanism import Site
+from ...quantities import Vector
 from ...result.dense import chunked
 from ...result.result import Result
 from ...result.signals import contact_signals, effort_signals, times_of
@@ -57,10 +58,10 @@ def _site(experiment: Experiment, p: dict[str, str]) -> float:
     return statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
 
 
-def _moving(site: Site, world: World, q: Any, v: Any) -> Any:
+def _moving(site: Site, world: World, q: Vector, v: Vector) -> Any:
     """Position and velocity of a site over many states."""
 
-    def one(q: Any, v: Any) -> Any:
+    def one(q: Vector, v: Vector) -> Any:
         return jnp.stack(jax.jvp(lambda q: site_position(world.mechanism, q, site), (q,), (v,)))
 
     return jax.vmap(one)(q, v)

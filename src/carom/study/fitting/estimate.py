@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.run import compiler_options
+from ...quantities import Vector
 from .fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
 from .search import Found, plain, search
 from .uncertainty import uncertainty
@@ -158,7 +159,9 @@ def _evaluation(
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=compiler_options())
-def _linearised(predict: Any, unravel: Any, with_args: bool, vector: Any, args: Any) -> tuple[Any, Any]:
+def _linearised(
+    predict: Callable[..., Any], unravel: Callable[..., Any], with_args: bool, vector: Vector, args: Any
+) -> tuple[Any, Any]:
     """The prediction as one vector, and its Jacobian."""
 
     def flat(p: Any) -> tuple[Any, Any]:

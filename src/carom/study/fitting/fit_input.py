@@ -11,8 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from ... import errors
+from ...quantities import Given, Real, Times, Vector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Problem:
         return pieces[0] if self.channels is None else dict(zip(self.channels, pieces, strict=True))
 
 
-def start_of(start: Any) -> tuple[np.ndarray, Callable[[Any], Any], tuple[str, ...]]:
+def start_of(start: PyTree) -> tuple[np.ndarray, Callable[[Any], Any], tuple[str, ...]]:
     """First guess as a vector, the way back, and a name for every entry."""
     try:
         tree = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), start)
@@ -58,13 +60,13 @@ class _Unravel:
     structure: Any
     shapes: tuple[tuple[int, ...], ...]
 
-    def __call__(self, vector: Any) -> Any:
+    def __call__(self, vector: Vector) -> Any:
         ends = np.cumsum([int(np.prod(s)) for s in self.shapes])
         pieces = jnp.split(vector, ends[:-1])
         return jax.tree.unflatten(self.structure, [x.reshape(s) for x, s in zip(pieces, self.shapes, strict=True)])
 
 
-def _names(tree: Any) -> tuple[str, ...]:
+def _names(tree: PyTree) -> tuple[str, ...]:
     out: list[str] = []
     for path, leaf in jax.tree_util.tree_flatten_with_path(tree)[0]:
         name = ".".join(str(getattr(k, "key", getattr(k, "name", getattr(k, "idx", k)))) for k in path) or "p"
@@ -72,7 +74,7 @@ def _names(tree: Any) -> tuple[str, ...]:
     return tuple(out)
 
 
-def sizes_of(sizes: Any, start: Any, first: np.ndarray) -> np.ndarray:
+def sizes_of(sizes: PyTree, start: PyTree, first: np.ndarray) -> np.ndarray:
     if sizes is None:
         return np.where(first == 0.0, 1.0, np.abs(first))
     flat = start_of(sizes)[0]
@@ -95,7 +97,7 @@ def positive_of(positive: Any, names: tuple[str, ...], first: np.ndarray) -> np.
     return np.asarray([name in positive for name in names])
 
 
-def check_confidence(confidence: Any) -> None:
+def check_confidence(confidence: Real) -> None:
     errors.number("fit", "confidence", confidence, above=0.0)
     if not float(confidence) < 1.0:
         raise errors.CaromError(
@@ -111,7 +113,9 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
         )
 
 
-def problem_of(predict: Any, args: Any, data: Any, first: Any, noise: Any, times: Any) -> Problem:
+def problem_of(
+    predict: Callable[..., Any], args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times
+) -> Problem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
         raise errors.CaromError(
@@ -142,7 +146,7 @@ def problem_of(predict: Any, args: Any, data: Any, first: Any, noise: Any, times
     return Problem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
 
 
-def called(predict: Any, with_args: bool, parameters: Any, args: Any) -> Any:
+def called(predict: Callable[..., Any], with_args: bool, parameters: PyTree, args: Any) -> Any:
     return predict(parameters, args) if with_args else predict(parameters)
 
 
@@ -176,7 +180,7 @@ def _measured(channel: str | None, values: Any) -> np.ndarray:
     return array
 
 
-def _check_times(times: Any, arrays: dict[Any, np.ndarray]) -> None:
+def _check_times(times: Times, arrays: dict[Any, np.ndarray]) -> None:
     if times is None:
         return
     t = _measured("times", times)

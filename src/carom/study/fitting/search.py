@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class Found:
     steps: int
 
 
-def search(evaluate: Any, first: np.ndarray, largest: float, max_steps: int) -> Found:
+def search(evaluate: Callable[..., Any], first: np.ndarray, largest: float, max_steps: int) -> Found:
     """Levenberg and Marquardt: damped Gauss-Newton steps, the damping lowered when they help."""
     p, damping = first, 1e-3
     r, J = evaluate(p)
@@ -58,7 +59,7 @@ def plain(found: Found, above: np.ndarray) -> Found:
     return dataclasses.replace(found, p=p, slopes=found.slopes / np.where(above, p, 1.0))
 
 
-def _step(evaluate: Any, p: np.ndarray, r: np.ndarray, J: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _step(evaluate: Callable[..., Any], p: np.ndarray, r: np.ndarray, J: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """A damped Gauss-Newton step, and half of what the curvature of the prediction along it asks for."""
     system, none = np.vstack([J, np.diag(weight)]), np.zeros_like(p)
     velocity = np.linalg.lstsq(system, np.concatenate([r, none]), rcond=None)[0]

@@ -1,0 +1,26 @@
+"""Names for numbers in signatures.
+
+A number may be Python's, NumPy's, JAX's or a tracer of a transformation, and one function serves all of them. Type
+checkers see what is done with it; nothing is looked at while a program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import jax
+    import numpy as np
+
+    Real: TypeAlias = jax.Array | float  # one number
+    Flag: TypeAlias = jax.Array | bool
+    PhaseNumber: TypeAlias = jax.Array | int  # of an automaton: its place among the phases
+    Phases: TypeAlias = tuple[PhaseNumber, ...]  # of all automata
+    Memory: TypeAlias = tuple[Real, ...]  # of one automaton
+    Memories: TypeAlias = tuple[Memory, ...]  # of all automata
+    Vector: TypeAlias = jax.Array  # (n,): coordinates, velocities, accelerations of a mechanism
+    Given: TypeAlias = Sequence[float] | np.ndarray | jax.Array  # as people give them
+    Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
+else:
+    Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Times = Any

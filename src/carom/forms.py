@@ -6,13 +6,18 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 REQUIRED: Any = ...
-Kind = Literal["number", "point", "numbers", "table", "flag", "word"]
+Kind = Literal[
+    "number", "point", "numbers", "gains", "gravity", "table", "tables", "flag", "word",
+    "trajectory", "switches", "site", "contact", "pose",
+]  # fmt: skip
 
 
 class Slot(NamedTuple):
     """A value: its name (of the argument), its kind, what it means with unit and range, and its default.
 
-    A point is (x, y), numbers are a list of any length, a table is a list of such lists.
+    A point is (x, y), numbers are a list of any length, gains are numbers or one for all, gravity is g downwards or a
+    vector, a table is a list of lists of numbers, tables are a list of those. Sites and contacts are given by name;
+    a pose that is left out is that of the start.
     """
 
     name: str
@@ -25,13 +30,21 @@ class Form(NamedTuple):
     """A class in files: what it is called there, what it is, its values, and how they are read from an object.
 
     `tell` returns the values by name, those that are None left out, or None if this object cannot be written; without
-    it they are the attributes of these names.
+    it they are the attributes of these names. That of a controller is also given the mechanism.
     """
 
     name: str
     meaning: str
     slots: tuple[Slot, ...]
-    tell: Callable[[Any], dict[str, Any] | None] | None = None
+    tell: Callable[..., dict[str, Any] | None] | None = None
 
-    def told(self, thing: Any) -> dict[str, Any] | None:
-        return {s.name: getattr(thing, s.name) for s in self.slots} if self.tell is None else self.tell(thing)
+    def told(self, thing: Any, *around: Any) -> dict[str, Any] | None:
+        return {s.name: getattr(thing, s.name) for s in self.slots} if self.tell is None else self.tell(thing, *around)
+
+
+class Spelled(NamedTuple):
+    """A function in files: what makes the thing, its form, and the class of things that are written in this form."""
+
+    make: Callable[..., Any]
+    form: Form
+    stands_for: type | None = None

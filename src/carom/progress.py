@@ -1,37 +1,81 @@
-"""How far a run has come, on a terminal."""
+"""How far work has come: lines on the terminal, drawn by rich, all in one display."""
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
-class Progress:
-    """One line on the terminal: simulated time, impacts and events so far, time left."""
+PATIENCE = 2.0  # [s] before a run that nobody asked about shows how far it is
 
-    def __init__(self, wanted: bool | None, until: float, columns: list[int]) -> None:
-        self.columns, self.impacts = columns, 0
+
+class Line:
+    """One line: what is being done, a bar where the whole is known, time spent and left.
+
+    - `wanted`: None shows it on a terminal alone, and after `patience` seconds
+    - `whole`: what `done` grows to; None where nobody knows
+    """
+
+    _display: ClassVar[Progress | None] = None  # there can be only one on a terminal
+    _lines: ClassVar[int] = 0
+
+    def __init__(self, wanted: bool | None, whole: float | None = None, patience: float = 0.0) -> None:
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self.patience = 2.0 if wanted is None else 0.0
-        self.until, self.began, self.shown = until, time.perf_counter(), False
+        self.patience = patience if wanted is None else 0.0
+        self.whole, self.began = whole, time.perf_counter()
+        self.task: TaskID | None = None
 
-    def update(self, t: float, events: int, rows: np.ndarray) -> None:
-        self.impacts += int(np.sum(rows[:, self.columns]))
-        spent = time.perf_counter() - self.began
-        if not self.wanted or spent < self.patience:
+    def update(self, words: str, done: float | None = None) -> None:
+        if not self.wanted or time.perf_counter() - self.began < self.patience:
             return
-        self.shown = True
-        left = spent * (self.until - t) / t if t > 0 else float("inf")
-        print(
-            f"\r{100 * t / self.until:5.1f} %  t = {t:.6g} of {self.until:g} s, {self.impacts} impacts, "
-            f"{events} events, {left:.0f} s left   ",
-            end="",
-            file=sys.stderr,
-            flush=True,
-        )
+        if self.task is None:
+            display = Line._display = Line._display or _display()
+            Line._lines += 1
+            self.task = display.add_task(words, total=self.whole)
+        assert Line._display is not None
+        Line._display.update(self.task, description=words, completed=done)
 
     def close(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)
+        if self.task is None or Line._display is None:
+            return
+        Line._display.remove_task(self.task)
+        self.task, Line._lines = None, Line._lines - 1
+        if not Line._lines:
+            Line._display.stop()
+            Line._display = None
+
+
+def _display() -> Progress:
+    # Looked up when something is shown: most runs end before.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (BarColumn(20), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    words = TextColumn("{task.description}", markup=False)
+    out = Progress(*columns, words, console=Console(stderr=True), transient=True, refresh_per_second=5)
+    out.start()
+    return out
+
+
+class RunLine(Line):
+    """That of a run: simulated time, impacts and events so far."""
+
+    def __init__(self, wanted: bool | None, until: float, columns: list[int]) -> None:
+        super().__init__(wanted, until, PATIENCE)
+        self.until, self.columns, self.impacts = until, columns, 0
+
+    def ran(self, t: float, events: int, rows: np.ndarray) -> None:
+        self.impacts += int(np.sum(rows[:, self.columns]))
+        self.update(f"t = {t:.6g} of {self.until:g} s, {self.impacts} impacts, {events} events", t)

@@ -6,7 +6,7 @@ checkers see what is done with it; nothing is looked at while a program runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Memories: TypeAlias = tuple[Memory, ...]  # of all automata
     Vector: TypeAlias = jax.Array  # (n,): coordinates, velocities, accelerations of a mechanism
     Given: TypeAlias = Sequence[float] | np.ndarray | jax.Array  # as people give them
+    Reals: TypeAlias = Sequence[Real]
+    Function: TypeAlias = Callable[..., Any]  # of users
     Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
 else:
-    Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Times = Any
+    Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Reals = Function = Times = Any

@@ -25,7 +25,7 @@ from .hybrid.scene import Scene, merge, split
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
-from .progress import Progress
+from .progress import RunLine
 from .quantities import Given
 from .result import files
 from .result.cautions import at_once
@@ -173,15 +173,16 @@ def _drive(
     run = executable(chunk, (ROWS,), world, integration, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)
-    show = Progress(progress, float(integration.until), _impact_columns(world))
+    show = RunLine(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
             piece = run(world, integration, carry)
             events = np.asarray(piece.events)[: int(piece.event_count)]
             store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)
             carry = piece.carry
-            show.update(float(carry.t), int(carry.events), events)
+            show.ran(float(carry.t), int(carry.events), events)
     except KeyboardInterrupt:
+        show.close()  # or the display would write over it
         print(f"\nstopped at t = {float(carry.t):g} s; what was computed is kept", file=sys.stderr)
     finally:
         show.close()

@@ -12,7 +12,7 @@ from carom.hybrid.kernel import in_registers
 from carom.hybrid.run import compiler_options, start, to_end
 from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import solver_of
-from carom.study.batch import _lockstep
+from carom.study.lanes import lockstep
 
 
 def bouncing(p):
@@ -44,7 +44,7 @@ def test_every_lane_equals_its_single_run(ends):
 def test_lockstep_equals_one_by_one(ends):
     integration = Integration(solver_of("tsit5"), 1e-8, 1e-10, 1.0, 1_000_000, 2**62)
     rows = jax.tree.map(lambda x: jnp.broadcast_to(x, (5, 3)), START)
-    carry = _lockstep(bouncing, (None, False), PARAMETERS, rows, integration)
+    carry = lockstep(bouncing, (None, False), PARAMETERS, rows, integration)
     np.testing.assert_allclose(jnp.stack(carry.y.q, axis=-1), ends.q, rtol=1e-9, atol=1e-12)
 
 

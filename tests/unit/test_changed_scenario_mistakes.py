@@ -29,10 +29,6 @@ TRAJECTORIES = {
         "points has rows of [2, 1] numbers",
     ),
     "no points": ('{ kind = "waypoints", times = [], points = [] }', "points has rows of []"),
-    "blend of a cubic": (
-        '{ kind = "cubic", start = [0.0, 0.0], end = [1.0, 1.0], duration = 1.0, blend = 0.1 }',
-        "blend is 0.1, but a cubic has none",
-    ),
     "ends of different sizes": (
         '{ kind = "quintic", start = [0.0], end = [1.0, 1.0], duration = 1.0 }',
         "control.drive: ",
@@ -43,6 +39,13 @@ TRAJECTORIES = {
         "motion has 3 values over time; the mechanism has 2 links",
     ),
 }
+
+
+def test_a_cubic_has_no_blend(unchecked):
+    motion = '{ kind = "cubic", start = [0.0, 0.0], end = [1.0, 1.0], duration = 1.0, blend = 0.1 }'
+    table = f'{{ kind = "computed-torque", motion = {motion}, kp = [1.0, 1.0], kd = [1.0, 1.0] }}'
+    with pytest.raises(ScenarioError, match=r"there is no field control\.drive\.motion\.blend"):
+        load("arm-controllers").with_(dict([parsed_change(f"control.drive={table}")]))
 
 
 @pytest.mark.parametrize("mistake", TRAJECTORIES)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -24,11 +25,17 @@ ROOM = "cannot be written: file too large; make room, or choose another disk"
 
 @pytest.fixture
 def full():
-    """No file may grow beyond 100 bytes, which the system enforces, as it does on a full disk."""
+    """No file may grow beyond 100 bytes, which the system enforces, as it does on a full disk.
+
+    JAX's own cache keeps what takes a second to compile, and on a slow machine that would not fit either.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    least = jax.config.jax_persistent_cache_min_compile_time_secs
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1e9)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
 
 
 @pytest.fixture(scope="module")

@@ -121,6 +121,21 @@ BAR = carom.Segment(BAR_ARM.site("bar.near"), BAR_ARM.site("bar.far"), radius=0.
 ON_BAR = pair_of("test", BAR_ARM.site("ball.link1.tip"), BAR, 0.5)
 
 
+def test_bars_and_rings_take_sites_by_name():
+    """As a contact's own site: looked up in the world that the contact joins."""
+    law = carom.Newton(0.5)
+    for against, same in (
+        (carom.Segment("bar.near", BAR_ARM.site("bar.far"), radius=0.1), BAR),
+        (carom.Ring("bar.near", 2.0), carom.Ring(BAR_ARM.site("bar.near"), 2.0)),
+    ):
+        by_name = carom.World(BAR_ARM, contacts=carom.Contact("ball.link1.tip", against, law, radius=0.5))
+        by_site = carom.World(BAR_ARM, contacts=carom.Contact(BAR_ARM.site("ball.link1.tip"), same, law, radius=0.5))
+        assert str(by_name) == str(by_site)
+        assert by_name.contacts[0].pair == by_site.contacts[0].pair
+    with pytest.raises(carom.CaromError, match=r"there is no site 'bar\.middle'"):
+        carom.World(BAR_ARM, contacts=carom.Contact("ball.link1.tip", carom.Ring("bar.middle", 2.0), law))
+
+
 @pytest.mark.parametrize(
     ("at", "depth", "normal"),
     [
@@ -196,9 +211,9 @@ def test_pairs_are_chosen_by_what_is_given():
         (lambda: pair_of("Contact", ONE, carom.Ring(OTHER, 0.4), 0.5), "what runs inside must be smaller"),
         (lambda: pair_of("Contact", carom.JointLimit(ARM, "link2", upper=1.0), FLOOR), "leave `against` at None"),
         (lambda: pair_of("Contact", carom.JointLimit(ARM, "link2", upper=1.0), None, 0.1), "radius of .* leave it out"),
-        (lambda: carom.Ring("hole", 1.0), "site of Ring is 'hole'"),
+        (lambda: carom.Ring(3, 1.0), "site of Ring is 3"),
         (lambda: carom.Ring(ONE, 0.0), "radius of Ring at 'one.link1.tip' is 0"),
-        (lambda: carom.Segment(ONE, "end"), "end of Segment is 'end'"),
+        (lambda: carom.Segment(ONE, 3), "end of Segment is 3"),
         (lambda: carom.Segment(ONE, OTHER), "joins sites of two links"),
         (lambda: carom.Segment(ONE, ONE), "begins and ends at 'one.link1.tip'"),
         (lambda: carom.Segment(BAR.start, BAR.end, radius=-0.1), "radius of Segment from 'bar.near' is -0.1"),
@@ -218,7 +233,7 @@ def test_pairs_are_chosen_by_what_is_given():
         (lambda: carom.JointLimit(BALL, "link1", lower=0.0), "a free point holds no torque"),
     ],
 )
-def test_bad_input_is_refused_by_a_sentence(make, words):
+def test_bad_input_is_refused_by_a_sentence(make, words, unchecked):
     with pytest.raises(carom.CaromError, match=words):
         make()
 

@@ -108,3 +108,19 @@ def test_bars_that_pass_together_with_others_are_not_stopped():
     want = carom.simulate(alone, alone.state([DOWN, DOWN], [0.7, 0.7]), until=0.5)
     np.testing.assert_allclose(result.q[-1], want.q[-1], atol=1e-8)
     assert bool(jnp.all(jnp.isfinite(result.v)))
+
+
+@pytest.mark.parametrize("law", [carom.Newton(0.5), carom.Hertz(1e6)], ids=["rigid", "compliant"])
+@pytest.mark.parametrize("tops", [1.9e-10, 4e-9, 4.3e-8, 1e-5])
+def test_a_crest_that_tops_the_ceiling_is_met_on_the_way_up(law, tops):
+    """Looked at where it is highest, nothing grows any more, and the ball was passed inside."""
+    ball = carom.Mechanism([carom.Disk(radius=0.05, mass=1.0)], base=carom.Free())
+    speed = 7.026867
+    ceiling = carom.Plane(point=(0.0, speed**2 / (2 * 9.81) + 0.05 - tops), normal=(0.0, -1.0))
+    world = carom.World(ball, contacts=carom.Contact(ball.tip, ceiling, law, radius=0.05))
+    for start in (0.0, 0.25, -0.51):
+        state = world.state(base=(0.0, 0.0), base_velocity=(start, speed))
+        settings = carom.Settings(rtol=1e-12, atol=1e-12, max_events=1)
+        result = carom.simulate(world, state, until=1.9, settings=settings)
+        assert len(result.events) == 1
+        np.testing.assert_allclose(result.events[0].v[1], np.sqrt(2 * 9.81 * tops), rtol=1e-3)

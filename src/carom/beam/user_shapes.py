@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .. import errors
-from ..quantities import Real
+from ..quantities import Function, Real
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam
 
@@ -111,7 +111,7 @@ def _polynomial(name: str, given: Any, length: float) -> Chebyshev:
     return Polynomial(coefficients).convert(kind=Chebyshev, domain=DOMAIN)
 
 
-def _interpolant(name: str, function: Callable[..., Any], length: float) -> Chebyshev:
+def _interpolant(name: str, function: Function, length: float) -> Chebyshev:
     """The polynomial that equals the function to rounding; the lowest degree that does."""
 
     def values(x: np.ndarray) -> np.ndarray:

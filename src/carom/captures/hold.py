@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..control.stops import refuse_beyond
 from ..dynamics import FORMALISMS, explicit, generalized_force, gravity_vector, linear, vector_of
+from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
@@ -33,7 +34,7 @@ class HoldPose(AbstractAutomaton):
     p = (x, y of the base, its attitude, joint angles relative to the parent). Coordinates without actuator, also the
     modal ones of elastic links, move as they must, and the accelerations of the others are still those asked for.
 
-    - `q`: the pose to hold, coordinates of the mechanism
+    - `pose`: what to hold, coordinates of the mechanism
     - `kp` [1/s^2] (linearising; else [N/m, N m/rad]): one number, or one per coordinate; `damping_ratio` xi gives
       Kd = 2 xi sqrt(Kp); or give `kd`
     - `base`: 'free-flying' (thrusters, wheels and joints act), 'attitude-held' (wheels and joints), 'free-floating'
@@ -42,6 +43,21 @@ class HoldPose(AbstractAutomaton):
 
     Source: space-capture thesis, (4.24) and (4.26).
     """
+
+    form: ClassVar[Form] = Form(
+        "hold-pose",
+        "base and joints are brought to a pose",
+        (
+            Slot("pose", "pose", "coordinates: bases [m], absolute angles [rad]; the start if left out", None),
+            Slot("kp", "gains", "[1/s^2] with linearisation, else [N/m, N m/rad]", 1.0),
+            Slot("kd", "gains", "[1/s] or [N s/m, N m s/rad]; from the damping ratio if left out", None),
+            Slot("damping_ratio", "number", "Kd = 2 xi sqrt(Kp)", 1.0),
+            Slot("base", "word", "free-flying, attitude-held or free-floating", "free-flying"),
+            Slot("gravity", "gravity", "to be compensated: g [m/s^2] downwards, or a vector", 0.0),
+            Slot("linearise", "flag", "feedback linearisation, or PD with feed-forward", True),
+        ),
+        lambda c, mechanism: _told(c, mechanism),
+    )
 
     target: Float[Array, " dof"]
     kp: Float[Array, " dof"]
@@ -55,7 +71,7 @@ class HoldPose(AbstractAutomaton):
     def __init__(
         self,
         mechanism: Mechanism,
-        q: Given,
+        pose: Given,
         kp: Real = 1.0,
         kd: Real | None = None,
         *,
@@ -69,7 +85,7 @@ class HoldPose(AbstractAutomaton):
             raise errors.CaromError(f"mechanism of '{name}' is a {type(mechanism).__name__}; it must be a Mechanism")
         errors.name_in(f"base of '{name}'", base, BASES)
         errors.number(f"'{name}'", "damping_ratio", damping_ratio, least=0.0)
-        self.target = mechanism.to_relative(vector_of(mechanism, "q", q))
+        self.target = mechanism.to_relative(vector_of(mechanism, "pose", pose))
         self.kp = _gains(name, "kp", kp, mechanism.dof)
         spread = 2.0 * jnp.asarray(damping_ratio, dtype=float) * jnp.sqrt(self.kp)
         self.kd = spread if kd is None else _gains(name, "kd", kd, mechanism.dof)
@@ -224,3 +240,9 @@ def peak_efforts(result: Any, control: Any) -> dict[str, float]:
             out[f"force on {name} [N]"] = float(np.max(np.hypot(values[:, at], values[:, at + 1])))
     torques = values[:, top.angles]
     return out | {f"torque on {name} [N m]": float(np.max(torques[:, k])) for k, name in enumerate(top.names)}
+
+
+def _told(c: HoldPose, mechanism: Mechanism) -> dict[str, Any]:
+    base = next(b for b in BASES if actuated_by(mechanism, b) == c.actuated)
+    values = {name: getattr(c, name) for name in ("kp", "kd", "linearise", "gravity")}
+    return {"pose": mechanism.to_absolute(c.target), "base": base} | values

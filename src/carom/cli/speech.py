@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import json
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ import typer
 from rich.console import Console
 
 from .. import errors
+from ..progress import Line
 
 DIFFERS, BAD_INPUT, ENDED_EARLY, INTERRUPTED = 1, 2, 3, 130
 
@@ -63,18 +63,11 @@ def as_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-class Stages:
+class Stages(Line):
     """One line on a terminal that says what is being done; nothing where stderr is a file or quiet is asked for."""
 
     def __init__(self, quiet: bool) -> None:
-        self.shown = not quiet and sys.stderr.isatty()
-        self.began = time.perf_counter()
+        super().__init__(False if quiet else None)
 
     def __call__(self, words: str) -> None:
-        if self.shown:
-            spent = time.perf_counter() - self.began
-            print(f"\r\x1b[K{spent:6.1f} s  {words}", end="", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self.update(words)

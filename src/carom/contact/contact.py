@@ -37,7 +37,7 @@ def Contact(
         carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Newton(0.5), carom.Coulomb(mu=0.3))
     """
     given = (against, normal, friction, radius, other_radius, name)
-    if isinstance(site, str) or isinstance(against, str):
+    if isinstance(site, str) or isinstance(against, str) or getattr(against, "unplaced", False):
         return UnplacedContact(site, *given)
     return _made(site, *given)
 
@@ -45,6 +45,13 @@ def Contact(
 def _made(site: Any, against: Any, normal: Real, *rest: Any) -> CompliantContact | RigidContact:
     kind = CompliantContact if isinstance(normal, AbstractNormalLaw) else RigidContact
     return kind(site, against, normal, *rest)
+
+
+def _placed(mechanism: Mechanism, given: Any) -> Any:
+    """A site instead of its name; what is made of names looks them up itself."""
+    if isinstance(given, str):
+        return mechanism.site(given)
+    return given.placed(mechanism) if getattr(given, "unplaced", False) else given
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,5 +67,5 @@ class UnplacedContact(AbstractUnplaced):
     name: str | None
 
     def placed(self, mechanism: Mechanism) -> CompliantContact | RigidContact:
-        site, against = (mechanism.site(x) if isinstance(x, str) else x for x in (self.site, self.against))
+        site, against = (_placed(mechanism, x) for x in (self.site, self.against))
         return _made(site, against, self.normal, self.friction, self.radius, self.other_radius, self.name)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
+from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Traits
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
@@ -31,6 +34,20 @@ class ComputedTorque(AbstractActuator):
 
     It needs a fixed base and rigid links: every coordinate must have its torque.
     """
+
+    form: ClassVar[Form] = Form(
+        "computed-torque",
+        "feedback linearisation",
+        (
+            Slot("motion", "trajectory", "absolute link angles over time [rad]"),
+            Slot("kp", "numbers", "one per link [1/s^2]"),
+            Slot("kd", "numbers", "one per link [1/s]"),
+            Slot("gravity", "gravity", "of the model: g [m/s^2] downwards, or a vector", 9.81),
+            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
+            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+        ),
+        lambda c, mechanism: _told(c, mechanism),
+    )
 
     motion: Any
     kp: Any
@@ -72,6 +89,9 @@ class ComputedTorque(AbstractActuator):
                 f"motion of '{name}' is a {type(motion).__name__}; it must be a trajectory with at(t), such as "
                 "carom.control.Quintic(...)"
             )
+        size = getattr(motion, "size", top.links)
+        if size != top.links:
+            raise errors.CaromError(f"motion has {size} values over time; the mechanism has {top.links} links")
         found = gains(name, top.links, kp=kp, kd=kd, limit=limit)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.motion, self.model, self.gravity = motion, mechanism if model is None else model, gravity_vector(gravity)
@@ -105,3 +125,15 @@ class ComputedTorque(AbstractActuator):
             if top.parents[k] >= 0:
                 force[top.parents[k]] = force[top.parents[k]] + force[k]
         return force
+
+
+def _told(c: ComputedTorque, mechanism: Mechanism) -> dict[str, Any]:
+    if c.model is not mechanism and not _same(c.model, mechanism):
+        raise errors.CaromError(f"controller '{c.name}' believes in another mechanism, which a file cannot hold")
+    return {name: getattr(c, name) for name in ("motion", "kp", "kd", "gravity", "limit", "rate")}
+
+
+def _same(a: Mechanism, b: Mechanism) -> bool:
+    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=False)
+    alike: bool = jax.tree.structure(a) == jax.tree.structure(b)  # type: ignore[operator]
+    return alike and all(np.array_equal(x, y) for x, y in pairs)

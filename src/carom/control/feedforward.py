@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Landing, Traits
 from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
-from ..quantities import Flag, Real
+from ..quantities import Flag, Function, Real
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
@@ -74,6 +75,21 @@ class FeedForward(AbstractActuator):
     Without `rate` every knot is an event: a step of the integration ends there, so that torques that break cost no
     accuracy. After the last one a plan goes on with what it gives for standing still at its end.
     """
+
+    form: ClassVar[Form] = Form(
+        "feed-forward",
+        "planned torques with PD",
+        (
+            Slot("torques", "trajectory", "of every joint over time [N m]"),
+            Slot("reference", "trajectory", "link angles over time [rad]; needed with gains", None),
+            Slot("kp", "numbers", "one per link [N m/rad]", None),
+            Slot("kd", "numbers", "one per link [N m s/rad]", None),
+            Slot("relative", "flag", "angles of the reference relative to the parent link?", False),
+            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
+            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+        ),
+        lambda c, mechanism: _told(c),
+    )
 
     plan: AbstractTorques
     reference: AbstractTrajectory | None
@@ -245,7 +261,7 @@ def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
 
 
 def _reference_of(
-    name: str, reference: Callable[..., Any], mechanism: Mechanism, needed: bool
+    name: str, reference: Function | None, mechanism: Mechanism, needed: bool
 ) -> tuple[AbstractTrajectory | None, int]:
     top = mechanism.topology
     if not needed:
@@ -267,3 +283,11 @@ def _reference_of(
 def _equal(one: Any, two: Any) -> bool:
     known = errors.known(one), errors.known(two)
     return known[0] is not None and known[1] is not None and np.array_equal(known[0], known[1])
+
+
+def _told(c: FeedForward) -> dict[str, Any] | None:
+    """None for torques of a plan, which is code."""
+    if type(c.plan) is not Tabled:
+        return None
+    values = {name: getattr(c, name) for name in ("reference", "kp", "kd", "limit", "relative", "rate")}
+    return {"torques": c.plan.table} | values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
+from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
@@ -26,7 +27,7 @@ SOURCE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2
 class PostureControl(AbstractActuator):
     """Joint torques that drive the links to a posture: T_k = -kd rate - kp (angle - target) - ki integral [- weight].
 
-    - `targets` [rad]: one posture, or one per phase of the schedule
+    - `targets` [rad, or `degrees`]: one posture, or one per phase of the schedule
     - `kp` [N m/rad], `kd` [N m s/rad], `ki` [N m/(rad s)]: one number per link
     - `schedule`: what ends each phase; after the last one the first comes again. Omit it for a single posture
     - `compensate_weight`: subtract the generalized active forces of weight of all that the joint carries
@@ -35,6 +36,25 @@ class PostureControl(AbstractActuator):
     - `limit` [N m]: largest torque of each joint
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between
     """
+
+    form: ClassVar[Form] = Form(
+        "posture",
+        "PD, PID or PD with generalized active forces",
+        (
+            Slot("targets", "table", "one row of link angles for every phase of the schedule [rad, or degrees]"),
+            Slot("degrees", "flag", "are the targets in degrees?", False),
+            Slot("kp", "numbers", "one per link [N m/rad]"),
+            Slot("kd", "numbers", "one per link [N m s/rad]"),
+            Slot("ki", "numbers", "one per link [N m/(rad s)]", None),
+            Slot("schedule", "switches", "what ends each phase; one target if left out", ()),
+            Slot("compensate_weight", "flag", "subtract the generalized active forces of weight", False),
+            Slot("gravity", "gravity", "g [m/s^2] downwards, or a vector, for the compensation", 9.81),
+            Slot("relative", "flag", "angles relative to the parent link?", False),
+            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
+            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+        ),
+        lambda c, mechanism: _told(c),
+    )
 
     targets: Any
     kp: Any
@@ -58,6 +78,7 @@ class PostureControl(AbstractActuator):
         kd: Any,
         ki: Any = None,
         *,
+        degrees: bool = False,
         schedule: Sequence[AbstractSwitch] = (),
         compensate_weight: bool = False,
         gravity: Any = 9.81,
@@ -67,7 +88,7 @@ class PostureControl(AbstractActuator):
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
-        self.targets = jnp.atleast_2d(jnp.asarray(targets, dtype=float))
+        self.targets = (np.pi / 180.0 if degrees else 1.0) * jnp.atleast_2d(jnp.asarray(targets, dtype=float))
         phases = max(len(schedule), 1)
         if self.targets.shape != (phases, n):
             raise errors.CaromError(
@@ -162,3 +183,9 @@ class PostureControl(AbstractActuator):
             if top.parents[k] >= 0:
                 total[top.parents[k]] = total[top.parents[k]] + total[k]
         return total
+
+
+def _told(c: PostureControl) -> dict[str, Any]:
+    names = ("targets", "kp", "kd", "compensate_weight", "gravity", "relative", "limit", "rate")
+    integral = {"ki": c.ki} if c.integral else {}
+    return {name: getattr(c, name) for name in names} | integral | ({"schedule": c.schedule} if c.schedule else {})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from ..forms import Form, Slot
 from ..hybrid.condition import edge
 from ..hybrid.scene import Scene
 from ..mechanism import Site
@@ -38,6 +39,8 @@ class OnStrike(AbstractSwitch):
     A rigid contact that rebounds is open before and after the blow, so its touch is what counts.
     """
 
+    form: ClassVar[Form] = Form("strike", "a contact closes", (Slot("contact", "contact", "its name"),))
+
     contact: str = eqx.field(static=True)
 
     def __init__(self, contact: Any) -> None:
@@ -60,6 +63,16 @@ class OnStrike(AbstractSwitch):
 class AtHeight(AbstractSwitch):
     """The phase ends when the site rises through a height [m] (or falls through it, with rising=False)."""
 
+    form: ClassVar[Form] = Form(
+        "height",
+        "a site passes a height",
+        (
+            Slot("site", "site", "its name"),
+            Slot("height", "number", "[m]"),
+            Slot("rising", "flag", "on the way up (true) or down", True),
+        ),
+    )
+
     site: Site = eqx.field(static=True)
     height: Any
     rising: bool = eqx.field(static=True, default=True)
@@ -77,6 +90,8 @@ class AtHeight(AbstractSwitch):
 
 class AtTime(AbstractSwitch):
     """The phase ends at a time [s]."""
+
+    form: ClassVar[Form] = Form("time", "an instant", (Slot("time", "number", "[s]"),))
 
     time: Any
 

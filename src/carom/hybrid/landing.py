@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from ..quantities import Flag, Real
 from .carry import Attempt, Carry, Verdict
 from .condition import any_of
-from .locate import ahead, holding, just_now, together, turned, width_of
+from .locate import ahead, holding, just_now, together, topped, turned, width_of
 from .scene import Continuous
 
 CROSSING = 1e-6  # of the proposed step: a condition whose value is zero within this crosses zero there
@@ -27,24 +27,27 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     true = holding(a.asked, c.armed, width)
     near = together(a.asked, c.armed, true, width)
     true = tuple(jnp.where(a.last, n, h) for n, h in zip(near, true, strict=True))  # nothing comes after the horizon
-    met = good & any_of(true)
+    over = topped(c.guard, a.asked)
+    sought = tuple(t | o for t, o in zip(true, over, strict=True))
+    met, behind = good & any_of(true), good & any_of(over)
     bracket = jnp.isfinite(c.high) & (a.span < c.high)
-    low = jnp.where(good & ~met & bracket, a.span, jnp.where(good, c.low, 0.0))
-    high = jnp.where(met, a.span, jnp.where(good, c.high, jnp.inf))
+    low = jnp.where(good & ~met & ~behind & bracket, a.span, jnp.where(good, c.low, 0.0))
+    high = jnp.where(met | behind, a.span, jnp.where(good, c.high, jnp.inf))
     # An event counts at the end of a step that begins where nothing had happened: one width before, nothing has.
-    landed = met & (c.fresh | just_now(a.asked, true, width) | (a.span - c.low <= width))
-    clear = good & ~met & ~bracket
+    narrow = a.span - c.low <= width
+    landed = (met & ~behind & (c.fresh | just_now(a.asked, true, width))) | ((met | behind) & narrow)
+    clear = good & ~met & ~behind & ~bracket
     # What may have come and gone inside is looked at first.
     done = landed | clear
     blind = good & ~c.fresh & jnp.isinf(c.high) & (a.cut < a.span - width) & (a.cut > width)
     peek = (done & ~c.fresh & (a.unseen < a.span - width) & (a.unseen > width)) | blind
     look = jnp.where(blind, a.cut, a.unseen)
     accept, hit = done & ~peek, landed & ~peek
-    aim, hint = _aim(c, a, true, met, low, high, width)
+    aim, hint = _aim(c, a, sought, met | behind, low, high, width)
     aim = jnp.where(accept | ~good, jnp.inf, jnp.where(peek, look, aim))
     low = jnp.where(accept | peek, 0.0, low)
     high = jnp.where(accept | peek, jnp.inf, high)
-    return Verdict(accept, hit, tuple(f & hit for f in near), aim, low, high, hint)
+    return Verdict(accept, hit, tuple((n | o) & hit for n, o in zip(near, over, strict=True)), aim, low, high, hint)
 
 
 def _aim(c: Carry, a: Attempt, true: Any, met: Flag, low: Real, high: Real, width: Real) -> tuple[Any, Any]:

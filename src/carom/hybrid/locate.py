@@ -100,6 +100,20 @@ def together(k: Asked, armed: tuple[Any, ...], true: tuple[Any, ...], width: Rea
     return tuple(out)
 
 
+def topped(start: Ends, k: Asked) -> tuple[Any, ...]:
+    """Conditions that were met since the step began, and are so no more: clearly negative then, clearly positive now.
+
+    At the very crest of a graze nothing grows. Whoever looks there must look back.
+    """
+    out = []
+    for i, (v0, v1, r1) in enumerate(zip(start.value, *k.ends, strict=True)):
+        far = jnp.maximum(jnp.where(jnp.isfinite(k.deep[i]), k.deep[i], 0.0), 2.0 * k.rounding[i])
+        rises = jnp.isfinite(k.slow[i]) & (k.rounding[i] > 0.0) & (not k.edge[i])
+        still = r1 <= jnp.where(jnp.isfinite(k.deep[i]), k.floor[i], k.slow[i])
+        out.append(rises & (v0 < -k.rounding[i]) & (v1 > far) & still)
+    return tuple(out)
+
+
 def arming(k: Asked, width: Real) -> tuple[Any, ...]:
     """Edges that may fire from now on: clearly negative, or at zero and on the way down (as after a rebound)."""
     out = []

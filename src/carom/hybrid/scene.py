@@ -6,7 +6,6 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from ..dynamics import elastic_links
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
 from ..mechanism import Mechanism, Site, walk
-from ..quantities import Real
+from ..quantities import Real, Reals
 
 
 class Continuous(NamedTuple):
@@ -160,7 +159,7 @@ class Scene:
         place = along[0] * jnp.abs(at[0]) + along[1] * jnp.abs(at[1])
         return place + sum(lever for _, lever in self._levers(site))
 
-    def reach(self, site: Site, speeds: Sequence[Real]) -> Any:
+    def reach(self, site: Site, speeds: Reals) -> Any:
         """Bound [m/s] of the speed of a site, if every coordinate moves at most as fast as `speeds` say."""
         base = self.top.base_index(self.top.trees[site.link])
         total = 0.0 if base is None else speeds[base] + speeds[base + 1]

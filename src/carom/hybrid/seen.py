@@ -16,13 +16,12 @@ solver has resolved them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from ..quantities import Memories, Phases, Real
+from ..quantities import Memories, Phases, Real, Reals
 from .condition import BEAT, Watch, any_of
 from .locate import Asked, Ends
 from .scene import Continuous
@@ -51,7 +50,7 @@ def watched(
     y: Continuous,
     phases: Phases,
     memory: Memories,
-    speeds: Sequence[Real] | None = None,
+    speeds: Reals | None = None,
     span: Real = 0.0,
 ) -> list[Watch | None]:
     """Every exit that time and coordinates alone decide."""

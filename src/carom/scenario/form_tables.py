@@ -9,51 +9,78 @@ import numpy as np
 from pydantic import Field, create_model
 
 from ..errors import CaromError
-from ..forms import Form, Slot
+from ..forms import Form, Slot, Spelled
 from .fields import Number, Numbers, Part, Point, Table, Word, says
 
 TYPES: dict[str, Any] = {
     "number": Number,
     "point": Point,
     "numbers": Numbers,
+    "gains": Number | Numbers,
+    "gravity": Number | Numbers,
     "table": Table,
+    "tables": list[Table],
+    "site": Word,
+    "contact": Word,
+    "pose": Numbers,
     "flag": bool,
     "word": Word,
 }
 
 
 class FormTable(Part):
-    """A table that stands for an object of the class `stands_for`."""
+    """A table that stands for an object of the class `stands_for`, and is made into one by `make`."""
 
-    stands_for: ClassVar[type]
+    make: ClassVar[Any]
+    stands_for: ClassVar[type | None]
     form: ClassVar[Form]
+    tag: ClassVar[str] = "kind"
+    types: ClassVar[dict[str, Any]] = TYPES
 
-    def made(self) -> Any:
+    def made(self, *around: Any) -> Any:
         """The object."""
-        given = {slot.name: getattr(self, slot.name) for slot in self.form.slots}
-        pairs = {slot.name for slot in self.form.slots if slot.kind == "point"}
-        return self.stands_for(**{k: tuple(v) if k in pairs and v is not None else v for k, v in given.items()})
+        return type(self).make(**{slot.name: self.read(slot, *around) for slot in self.form.slots})
+
+    def read(self, slot: Slot, *around: Any) -> Any:
+        """A value as the class takes it."""
+        value = getattr(self, slot.name)
+        if slot.kind == "table" and value is not None:
+            return rows_of(slot.name, value)
+        pairs = slot.kind == "point" or (slot.kind == "gravity" and isinstance(value, list))
+        return tuple(value) if pairs and value is not None else value
 
     @classmethod
-    def told(cls, thing: Any) -> dict[str, Any] | None:
+    def told(cls, thing: Any, *around: Any) -> dict[str, Any] | None:
         """The object as a table; None if it is of another class, or holds what no file can."""
-        values = cls.form.told(thing) if type(thing) is cls.stands_for else None
+        values = cls.form.told(thing, *around) if type(thing) is cls.stands_for else None
         if values is None:
             return None
-        return {"kind": cls.form.name} | {name: plain(value) for name, value in values.items() if value is not None}
+        kinds = {slot.name: slot.kind for slot in cls.form.slots}
+        written = {name: cls.write(kinds[name], value) for name, value in values.items() if value is not None}
+        return {cls.tag: cls.form.name} | written
+
+    @classmethod
+    def write(cls, kind: str, value: Any) -> Any:
+        """A value as files have it."""
+        return plain_gravity(value) if kind == "gravity" else plain(value)
 
 
-def form_table(kind: Any, **more: Any) -> type[FormTable]:
-    """The table of a class with a form; `more` fields (type, says(...)) belong to all tables of its place."""
-    form: Form = kind.form
-    fields = {"kind": (Literal[form.name], says(form.meaning))} | {slot.name: _field(slot) for slot in form.slots}
-    made = create_model(kind.__name__, __base__=FormTable, __doc__=kind.__doc__.partition("\n")[0], **(fields | more))
-    made.stands_for, made.form = kind, form
+def form_table(kind: Any, base: type[FormTable] = FormTable, **more: Any) -> type[FormTable]:
+    """The table of a class with a form, or of a function and its form; `more` fields (type, says(...)) belong to all
+    tables of its place, as does their `base`.
+    """
+    make, form, stands_for = kind if isinstance(kind, Spelled) else (kind, kind.form, kind)
+    fields = {base.tag: (Literal[form.name], says(form.meaning))}
+    fields |= {slot.name: _field(slot, base.types) for slot in form.slots}
+    made = create_model(
+        make.__name__, __base__=base, __doc__=(make.__doc__ or "").partition("\n")[0], **(fields | more)
+    )
+    made.make, made.stands_for, made.form = make, stands_for, form
     return made
 
 
-def _field(slot: Slot) -> Any:
-    kind = TYPES[slot.kind]
+def _field(slot: Slot, types: dict[str, Any]) -> Any:
+    kind = types[slot.kind]
     default = list(slot.default) if isinstance(slot.default, tuple) else slot.default
     return (kind | None if slot.default is None else kind), says(slot.meaning, default)
 
@@ -75,6 +102,13 @@ def told_by(tables: Iterable[Any], what: str, thing: Any, *context: Any) -> dict
         f"{what} of type {type(thing).__name__} is made of code, or of numbers that a file cannot hold; files hold "
         f"{known}; use it from Python"
     )
+
+
+def rows_of(field: str, rows: list[list[float]]) -> np.ndarray:
+    """Rows of one length."""
+    if len({len(row) for row in rows}) != 1:
+        raise CaromError(f"{field} has rows of {[len(row) for row in rows]} numbers; every row must have one per link")
+    return np.asarray(rows, dtype=float)
 
 
 def plain(value: Any) -> Any:

@@ -2,70 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import control
 from ..errors import name_in
+from ..forms import Slot
 from ..mechanism import Mechanism
-from .fields import Number, Part, Word, says
-from .form_tables import choice, plain, told_by
+from .form_tables import FormTable, choice, form_table, plain, told_by
 
 
-class OnStrike(Part):
-    """Until a contact closes."""
+class SwitchTable(FormTable):
+    """Contacts and sites are those of the world that it is made for."""
 
-    until: Literal["strike"] = says("a contact closes")
-    contact: Word = says("its name")
+    tag: ClassVar[str] = "until"
 
-    def made(self, whole: Mechanism, contacts: dict[str, Any]) -> control.OnStrike:
-        name_in("contact", self.contact, tuple(contacts))
-        return control.OnStrike(contacts[self.contact])
-
-    @classmethod
-    def told(cls, thing: Any) -> dict[str, Any] | None:
-        return {"until": "strike", "contact": thing.contact} if type(thing) is control.OnStrike else None
-
-
-class AtHeight(Part):
-    """Until a site passes a height."""
-
-    until: Literal["height"] = says("a site passes a height")
-    site: Word = says("its name")
-    height: Number = says("[m]")
-    rising: bool = says("on the way up (true) or down", True)
-
-    def made(self, whole: Mechanism, contacts: dict[str, Any]) -> control.AtHeight:
-        return control.AtHeight(whole.site(self.site), self.height, self.rising)
+    def read(self, slot: Slot, *around: Any) -> Any:
+        whole, contacts = around
+        value = getattr(self, slot.name)
+        if slot.kind == "contact":
+            name_in("contact", value, tuple(contacts))
+            return contacts[value]
+        return whole.site(value) if slot.kind == "site" else super().read(slot)
 
     @classmethod
-    def told(cls, thing: Any) -> dict[str, Any] | None:
-        if type(thing) is not control.AtHeight:
-            return None
-        return {"until": "height", "site": thing.site.name, "height": plain(thing.height), "rising": thing.rising}
+    def write(cls, kind: str, value: Any) -> Any:
+        return value.name if kind == "site" else plain(value)
 
 
-class AtTime(Part):
-    """Until an instant."""
-
-    until: Literal["time"] = says("an instant")
-    time: Number = says("[s]")
-
-    def made(self, whole: Mechanism, contacts: dict[str, Any]) -> control.AtTime:
-        return control.AtTime(self.time)
-
-    @classmethod
-    def told(cls, thing: Any) -> dict[str, Any] | None:
-        return {"until": "time", "time": plain(thing.time)} if type(thing) is control.AtTime else None
-
-
-SWITCHES = (OnStrike, AtHeight, AtTime)
+# A switch of a class with a form joins here.
+SWITCHES = tuple(form_table(kind, SwitchTable) for kind in (control.OnStrike, control.AtHeight, control.AtTime))
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
     Switch: TypeAlias = Any
 else:
-    Switch = choice(SWITCHES, "until")
+    Switch = choice(SWITCHES, SwitchTable.tag)
+
+
+def made_switch(table: Any, whole: Mechanism, contacts: dict[str, Any]) -> control.AbstractSwitch:
+    """The switch, for the contacts and sites of a world."""
+    made: control.AbstractSwitch = table.made(whole, contacts)
+    return made
 
 
 def told_switch(switch: Any) -> dict[str, Any]:

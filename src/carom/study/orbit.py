@@ -10,7 +10,6 @@ the state, and further ones for memories.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -27,6 +26,7 @@ from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism import State
+from ..quantities import Function
 from ..result.result import Result
 from ..simulation import simulate
 from .poincare_section import Section
@@ -193,7 +193,7 @@ def find_orbit(
 
 
 def bifurcation(
-    make: Callable[..., Any],
+    make: Function,
     values: PyTree,
     event: tuple[str, str],
     start: State,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -11,23 +10,33 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
-from ...mechanism import Site
-from ...quantities import Real
+from ...mechanism import Mechanism, Site
+from ...quantities import Real, Reals
 from ..surfaces.surface import direction
 from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
 
 class Ring(eqx.Module):
-    """The inner face of a round hole of a radius [m] about a site: a bearing, a drum, a ring that holds a ball."""
+    """The inner face of a round hole of a radius [m] about a site, or its name: a bearing, a drum."""
 
-    site: Site = eqx.field(static=True)
+    site: Site = eqx.field(static=True)  # a name until it is placed
     radius: Any
 
     def __init__(self, site: Any, radius: Real) -> None:
-        if not isinstance(site, Site):
-            raise errors.CaromError(f"site of Ring is {site!r}; it must come from a mechanism: arm.site('...')")
-        errors.number(f"Ring at '{site.name}'", "radius", radius, above=0.0)
+        if type(site) not in (Site, str):
+            raise errors.CaromError(
+                f"site of Ring is {site!r}; it must come from a mechanism, arm.site('...'), or be its name"
+            )
+        errors.number(f"Ring at '{getattr(site, 'name', site)}'", "radius", radius, above=0.0)
         self.site, self.radius = site, jnp.asarray(radius, dtype=float)
+
+    @property
+    def unplaced(self) -> bool:
+        return isinstance(self.site, str)
+
+    def placed(self, mechanism: Mechanism) -> Ring:
+        """The same with a site instead of its name."""
+        return Ring(mechanism.site(self.site) if isinstance(self.site, str) else self.site, self.radius)
 
 
 class DiskOnDisk(AbstractPair):
@@ -72,7 +81,7 @@ class DiskOnDisk(AbstractPair):
     def size(self, scene: Scene, k: Touching) -> Any:
         return scene.extent(self.first) + scene.extent(self.second) + self.first_radius + self.second_radius
 
-    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
         return scene.reach(self.first, speeds) + scene.reach(self.second, speeds)
 
     @property

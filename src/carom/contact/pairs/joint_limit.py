@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -11,7 +10,7 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
-from ...quantities import Real
+from ...quantities import Real, Reals
 from .pair import AbstractPair, Stop, Touching
 
 
@@ -79,7 +78,7 @@ class JointLimit(AbstractPair):
         other = jnp.abs(scene.angle(parent)) if parent >= 0 else 0.0
         return jnp.abs(scene.angle(self.link)) + other + jnp.abs(self.angle)
 
-    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
         parent = scene.top.parents[self.link]
         bend = sum(jnp.abs(slope) * speeds[index] for index, slope in scene.joint_slopes(self.link))
         other = speeds[scene.top.angle_index(parent)] if parent >= 0 else 0.0

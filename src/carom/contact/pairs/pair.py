@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,7 +13,7 @@ from ...hybrid.reporting import Shape
 from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Real
+from ...quantities import Real, Reals
 from ..surfaces import AbstractSurface
 
 
@@ -76,7 +75,7 @@ class AbstractPair(eqx.Module):
         return ROUNDING * jnp.maximum(self.size(scene, k), least)
 
     @abc.abstractmethod
-    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
         """Bound of the rate of the indentation, if every coordinate moves at most as fast as `speeds` say.
 
         Of a second body whose motion is prescribed, `swing` counts apart.

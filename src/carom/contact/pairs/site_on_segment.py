@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +11,7 @@ from ... import errors
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Real
+from ...quantities import Real, Reals
 from ..surfaces.surface import direction
 from .pair import AbstractPair, Touching, between, centre, in_frame, met
 
@@ -23,18 +22,35 @@ class Segment(eqx.Module):
        _________________
     ( o-----------------o )  radius
       start           end
+
+    Sites may be given by their names ('bar.left'); the contact that it belongs to looks them up.
     """
 
-    start: Site = eqx.field(static=True)
+    start: Site = eqx.field(static=True)  # a name until it is placed
     end: Site = eqx.field(static=True)
     radius: Any
 
     def __init__(self, start: Any, end: Any, radius: Real = 0.0) -> None:
         for field, site in (("start", start), ("end", end)):
-            if not isinstance(site, Site):
+            if not isinstance(site, Site | str):
                 raise errors.CaromError(
-                    f"{field} of Segment is {site!r}; it must be a site of a mechanism: arm.site('...')"
+                    f"{field} of Segment is {site!r}; it must be a site of a mechanism, arm.site('...'), or its name"
                 )
+        if isinstance(start, Site) and isinstance(end, Site):
+            self._refuse(start, end)
+        errors.number(f"Segment from '{getattr(start, 'name', start)}'", "radius", radius, least=0.0)
+        self.start, self.end, self.radius = start, end, jnp.asarray(radius, dtype=float)
+
+    @property
+    def unplaced(self) -> bool:
+        return any(isinstance(x, str) for x in (self.start, self.end))
+
+    def placed(self, mechanism: Mechanism) -> Segment:
+        """The same with sites instead of names."""
+        start, end = (mechanism.site(x) if isinstance(x, str) else x for x in (self.start, self.end))
+        return Segment(start, end, self.radius)
+
+    def _refuse(self, start: Site, end: Site) -> None:
         if start.link != end.link:
             raise errors.CaromError(
                 f"Segment joins sites of two links ('{start.name}', '{end.name}'); both must belong to one; give that "
@@ -45,8 +61,6 @@ class Segment(eqx.Module):
                 f"Segment begins and ends at '{start.name}'; it needs two sites; for a round body give the site itself "
                 "and other_radius"
             )
-        errors.number(f"Segment from '{start.name}'", "radius", radius, least=0.0)
-        self.start, self.end, self.radius = start, end, jnp.asarray(radius, dtype=float)
 
 
 class SiteOnSegment(AbstractPair):
@@ -100,7 +114,7 @@ class SiteOnSegment(AbstractPair):
         bar = self.segment
         return sum(scene.extent(s) for s in (self.site, bar.start, bar.end)) + self.radius + bar.radius
 
-    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
         bar = self.segment
         ends = jnp.maximum(scene.reach(bar.start, speeds), scene.reach(bar.end, speeds))
         return scene.reach(self.site, speeds) + ends

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +13,7 @@ from ...hybrid.condition import BEAT
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Real
+from ...quantities import Real, Reals
 from ..surfaces import AbstractSurface
 from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
@@ -74,7 +73,7 @@ class SiteOnSurface(AbstractPair):
         x, y, _, _ = scene.site(self.site)
         return scene.extent(self.site, (nx, ny)) + nx * jnp.abs(x) + ny * jnp.abs(y) + self.radius
 
-    def pace(self, scene: Scene, speeds: Sequence[Real]) -> Any:
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
         own = scene.reach(self.site, speeds)
         if not self.moves:
             return own

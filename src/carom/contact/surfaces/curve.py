@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
-from ...quantities import Real
+from ...quantities import Function, Real
 from .surface import AbstractSurface
 
 STEPS = 8  # of Newton's iteration; near a surface three are enough
@@ -53,7 +53,7 @@ def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: A
     return newton(newton(jax.lax.stop_gradient(found)))
 
 
-def refuse_function(owner: str, field: str, function: Callable[..., Any], example: str) -> None:
+def refuse_function(owner: str, field: str, function: Function, example: str) -> None:
     """Refuse what cannot be called."""
     if not callable(function):
         raise errors.CaromError(
@@ -62,7 +62,7 @@ def refuse_function(owner: str, field: str, function: Callable[..., Any], exampl
         )
 
 
-def probed(owner: str, field: str, function: Callable[..., Any], args: tuple[Any, ...], count: int, where: str) -> Any:
+def probed(owner: str, field: str, function: Function, args: tuple[Any, ...], count: int, where: str) -> Any:
     """What a function gives at one place; refuse one that JAX cannot trace, or that gives not `count` numbers."""
     try:
         shape = jax.eval_shape(function, *args)

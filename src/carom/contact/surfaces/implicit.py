@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
-from ...quantities import Real
+from ...quantities import Function, Real
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
 from .outline import Box, zero_set
 from .surface import NOWHERE, Bound, bend_of, given_bend, still
@@ -39,9 +39,7 @@ class Implicit(AbstractCurve):
     probe: tuple[Any, Any]
     bend: Any
 
-    def __init__(
-        self, function: Callable[..., Any], parameters: PyTree = (), probe: Any = (0.0, 0.0), bend: Any = None
-    ) -> None:
+    def __init__(self, function: Function, parameters: PyTree = (), probe: Any = (0.0, 0.0), bend: Any = None) -> None:
         refuse_function("Implicit", "function", function, "lambda x, y: y - x**2")
         errors.vector("Implicit", "probe", probe, 2)
         self.function, self.parameters = function, numbers("Implicit", parameters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...quantities import Real
+from ...quantities import Function, Real
 from .knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
 
@@ -66,7 +65,7 @@ class Fitted(AbstractTrajectory):
         return Motion(q, v / half, a / half**2)
 
 
-def _on_grid(function: Callable[..., Any], bounds: Any, within: Any) -> Any:
+def _on_grid(function: Function, bounds: Any, within: Any) -> Any:
     """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
 
     def one(i: Any, share: Real) -> Any:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...forms import Form, Slot, Spelled
 from ...quantities import Given, Real
 from .knots import length_of, like
 from .polynomials import Polynomials, hermite, polynomials
@@ -100,6 +101,36 @@ def Hold(value: Any, duration: Real) -> Polynomials:
     """Stand still for a while."""
     q, _, total = _ends("Hold", value, value, duration)
     return polynomials([0.0 * total, total], [(q,)])
+
+
+def _ends_form(name: str, meaning: str, *more: Slot) -> Form:
+    ends = (
+        Slot("start", "numbers", "values at the start, one per link [rad, or N m]"),
+        Slot("end", "numbers", "values at the end"),
+        Slot("duration", "number", "[s] > 0"),
+    )
+    return Form(name, meaning, (*ends, *more))
+
+
+CUBIC = Spelled(Cubic, _ends_form("cubic", "a cubic from rest to rest"))
+QUINTIC = Spelled(Quintic, _ends_form("quintic", "a quintic from rest to rest"))
+MINIMUM_JERK = Spelled(MinimumJerk, _ends_form("minimum-jerk", "the least integral of squared jerk"))
+PARABOLIC_BLENDS = Spelled(
+    ParabolicBlends,
+    _ends_form(
+        "parabolic-blends",
+        "acceleration constant, zero, constant",
+        Slot("blend", "number", "[s]; a tenth of the duration if left out", None),
+    ),
+)
+HOLD = Spelled(
+    Hold,
+    Form(
+        "hold",
+        "standing still",
+        (Slot("value", "numbers", "one per link"), Slot("duration", "number", "[s] > 0", 1.0)),
+    ),
+)
 
 
 def _ends(owner: str, start: Real | Given, end: Real | Given, duration: Real) -> tuple[Any, Any, Any]:

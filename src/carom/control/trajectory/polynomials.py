@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
+from ... import errors
+from ...forms import Form, Slot, Spelled
 from ...quantities import Real
 from .pieces import AbstractTrajectory, Motion
 
@@ -44,3 +48,35 @@ def hermite(q0: Real, q1: Real, v0: Real, v1: Real, h: Real) -> tuple[Any, ...]:
     """Coefficients of the cubic with these positions and velocities at its ends."""
     mean = (q1 - q0) / h
     return q0, v0, (3.0 * mean - 2.0 * v0 - v1) / h, (v0 + v1 - 2.0 * mean) / h**2
+
+
+def from_coefficients(knots: Sequence[float], coefficients: Sequence[Sequence[Sequence[float]]]) -> Polynomials:
+    """Pieces given by their coefficients: piece, power (constant first), value."""
+    shapes = {(len(piece), *{len(row) for row in piece}) for piece in coefficients}
+    at = np.asarray(knots)
+    if len(shapes) != 1 or len(next(iter(shapes))) != 2 or len(knots) != len(coefficients) + 1:
+        raise errors.CaromError(
+            "coefficients must be as many pieces as there are spans between knots, all of one shape"
+        )
+    if at[0] != 0.0 or np.any(np.diff(at) <= 0.0):
+        raise errors.CaromError("knots must rise from 0")
+    return Polynomials(jnp.asarray(at), jnp.asarray(coefficients))
+
+
+def _told(motion: Polynomials) -> dict[str, Any]:
+    return {"knots": motion.bounds, "coefficients": motion.coefficients}
+
+
+POLYNOMIALS = Spelled(
+    from_coefficients,
+    Form(
+        "polynomials",
+        "polynomials between knots",
+        (
+            Slot("knots", "numbers", "rising from 0 [s]"),
+            Slot("coefficients", "tables", "piece, power (constant first), value"),
+        ),
+        _told,
+    ),
+    Polynomials,
+)

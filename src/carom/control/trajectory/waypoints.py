@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...forms import Form, Slot, Spelled
 from ...quantities import Given, Real, Times
 from .knots import length_of, like, refuse_times
 from .polynomials import Polynomials, hermite, polynomials
@@ -28,6 +29,19 @@ def Waypoints(
     speeds = _speeds(h, via, v0, v1)
     rows = [hermite(via[i], via[i + 1], speeds[i], speeds[i + 1], h[i]) for i in range(via.shape[0] - 1)]
     return polynomials([at[i] for i in range(via.shape[0])], rows)
+
+
+WAYPOINTS = Spelled(
+    Waypoints,
+    Form(
+        "waypoints",
+        "a cubic spline in time",
+        (
+            Slot("times", "numbers", "rising from 0 [s]"),
+            Slot("points", "table", "values at these times, one row each"),
+        ),
+    ),
+)
 
 
 def _speeds(h: Any, via: Any, v0: Any, v1: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid.run import compiler_options
-from ...quantities import Vector
+from ...quantities import Function, Vector
 from .fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
 from .search import Found, plain, search
 from .uncertainty import uncertainty
@@ -77,7 +77,7 @@ class Fit:
 
 
 def fit(
-    predict: Callable[..., Any],
+    predict: Function,
     data: Any,
     start: Any,
     *,
@@ -87,7 +87,7 @@ def fit(
     sizes: Any = None,
     positive: Any = (),
     confidence: Any = 0.95,
-    max_steps: int = 100,
+    max_steps: int = 200,
     throw: bool = True,
 ) -> Fit:
     """Parameters for which `predict` comes nearest to the data.
@@ -159,9 +159,7 @@ def _evaluation(
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=compiler_options())
-def _linearised(
-    predict: Callable[..., Any], unravel: Callable[..., Any], with_args: bool, vector: Vector, args: Any
-) -> tuple[Any, Any]:
+def _linearised(predict: Function, unravel: Function, with_args: bool, vector: Vector, args: Any) -> tuple[Any, Any]:
     """The prediction as one vector, and its Jacobian."""
 
     def flat(p: Any) -> tuple[Any, Any]:

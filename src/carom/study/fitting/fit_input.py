@@ -14,7 +14,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from ... import errors
-from ...quantities import Given, Real, Times, Vector
+from ...quantities import Function, Given, Real, Times, Vector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,9 +113,7 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
         )
 
 
-def problem_of(
-    predict: Callable[..., Any], args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times
-) -> Problem:
+def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times) -> Problem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
         raise errors.CaromError(
@@ -146,7 +144,7 @@ def problem_of(
     return Problem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
 
 
-def called(predict: Callable[..., Any], with_args: bool, parameters: PyTree, args: Any) -> Any:
+def called(predict: Function, with_args: bool, parameters: PyTree, args: Any) -> Any:
     return predict(parameters, args) if with_args else predict(parameters)
 
 

@@ -48,7 +48,7 @@ def own_files(name: str) -> Path | None:
                 if stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid():
                     os.unlink(entry.path)
     except OSError as trouble:
-        _warn(f"compiled programs are not kept: {path} holds what is not yours, and it cannot be removed: {trouble}")
+        _warn(f"compiled programs are not kept: {path} holds files of others that cannot be removed: {trouble}")
         return None
     return path
 
@@ -84,7 +84,7 @@ def _refuse_foreign(path: Path) -> None:
         if seen.st_uid != os.geteuid():
             raise Refused("it belongs to another user")
     if not stat.S_ISDIR(seen.st_mode):
-        raise Refused("it is no folder")
+        raise Refused("it is not a folder")
     if seen.st_mode & OTHERS_WRITE:
         raise Refused("others can write to it; remove it, as what is in it may be theirs")
     for above in Path(os.path.realpath(path)).parents:

@@ -119,7 +119,7 @@ def names(all_of: str, given: Sequence[str], cure: str = "rename one") -> None:
         if not isinstance(name, str):
             raise CaromError(f"one of the {all_of} is called {name!r}; a name is a text, such as 'tip'")
         if not writable(name):
-            raise CaromError(f"one of the {all_of} is called {name!r}; names hold characters that can be printed alone")
+            raise CaromError(f"one of the {all_of} is called {name!r}; names hold only printable characters")
         if given.count(name) > 1:
             raise CaromError(f"{given.count(name)} {all_of} are called '{name}'; names must differ; {cure}")
 

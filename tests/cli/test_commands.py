@@ -103,7 +103,7 @@ def test_modes_of_speech_and_exit_codes(run, tmp_path):
     assert (code, err) == (0, "") and json.loads(out) == json.loads((tmp_path / "b" / "summary.json").read_text())
     # What the shorter run does not have is said, and everything else is there.
     second = json.loads(out)["quantities"]["second_touch"]
-    assert second["value"] is None and second["verdict"] == "not there: impact 2 was asked for; the run has 1"
+    assert second["value"] is None and second["verdict"] == "missing: impact 2 was asked for; the run has 1"
     code, out, _ = run("run", "ball-drop", *few, "--set", "run.max_steps=3", "--out", tmp_path / "c")
     assert code == 3 and "step limit reached" in out
     summary = json.loads((tmp_path / "c" / "summary.json").read_text())
@@ -177,7 +177,7 @@ def test_reproduce_compares_and_has_a_verdict(run, tmp_path):
     assert code == 1 and "DIFFERS" in out and "1 differ without one" in out
     load("ball-drop").with_({"run.until": 0.6, "quantities.second_touch.note": "why"}).save(tmp_path / "short.toml")
     code, out, _ = run("reproduce", tmp_path / "short.toml")
-    assert code == 1 and "not there" in out  # a reason for a difference is none for an absence
+    assert code == 1 and "missing" in out  # a reason for a difference is none for an absence
 
 
 def test_a_wrong_name_costs_no_older_comparison(run, tmp_path):

@@ -26,7 +26,7 @@ def test_digits_are_printed_and_written(run, tmp_path):
     assert first["digits"] == row["digits"] >= 8 and row["value"] == first["value"]
     head = next(line for line in out.splitlines() if line.startswith("quantity"))
     assert head.split() == ["quantity", "carom", "digits", "source", "difference"]
-    assert "rigid contacts are never inside by more than" in out
+    assert "largest penetration of a rigid contact" in out
     assert summary["penetration"]["unit"] == "m" and 0.0 <= summary["penetration"]["largest"] < 1e-12
 
 

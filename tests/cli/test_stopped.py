@@ -180,7 +180,7 @@ def test_ctrl_c_while_reproducing_keeps_what_was_compared(run, monkeypatch, tmp_
 
     monkeypatch.setattr(experiment, "perform", second_is_stopped)
     code, out, err = run("reproduce", "ball-drop", "corner", "ball-on-slope", "--json", tmp_path / "r.json")
-    assert code == 130 and "interrupted; what was compared stands above" in err
+    assert code == 130 and "interrupted; what was compared is above" in err
     assert {row["scenario"] for row in json.loads((tmp_path / "r.json").read_text())} == {"ball-drop"}
     assert "3 numbers: 3 agree" in out
     said = refused(run("reproduce", "ball-drop", "--json", tmp_path / "no" / "r.json"))

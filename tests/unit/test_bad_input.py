@@ -60,11 +60,11 @@ TREES = {
     ),
     "its own parent": (
         lambda: Arm([named("a", parent="a")]),
-        r"parent of link 'a' is 'a', which hangs on it in turn; a tree has no circle; close loops with .* carom.Pin",
+        r"parent of link 'a' is 'a', which hangs on it in turn; a tree has no cycle; close loops with .* carom.Pin",
     ),
     "circle": (
         lambda: Arm([named("a"), named("b", parent="c"), named("c", parent="b")]),
-        r"parent of link 'b' is 'c', which hangs on it in turn; a tree has no circle",
+        r"parent of link 'b' is 'c', which hangs on it in turn; a tree has no cycle",
     ),
     "two links of one name": (lambda: Arm([named("a"), named("a")]), r"2 links are called 'a'; .* rename one"),
     "a name that was given": (lambda: Arm([named("link2"), ROD]), r"2 links are called 'link2'; .* rename one"),

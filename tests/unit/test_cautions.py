@@ -50,7 +50,7 @@ def test_a_ledger_that_does_not_close_names_the_tolerance_it_needs():
     (sentence,) = told.warnings
     assert (
         sentence
-        == "the energy ledger misses 2.0e-04 % of the energy in play; to have it close to 1e-06 %, run with rtol=1e-11"
+        == "the energy ledger misses 2.0e-04 % of the energy in play; for it to close to 1e-06 %, run with rtol=1e-11"
     )
 
 

@@ -9,11 +9,11 @@ from carom.scenario.change import parsed_change
 TRAJECTORIES = {
     "knots that do not rise": (
         '{ kind = "polynomials", knots = [0.0, 0.0], coefficients = [[[0.0, 0.0]]] }',
-        "knots must rise from 0",
+        "knots must increase from 0",
     ),
     "knots that begin late": (
         '{ kind = "polynomials", knots = [1.0, 2.0], coefficients = [[[0.0, 0.0]]] }',
-        "knots must rise from 0",
+        "knots must increase from 0",
     ),
     "no knots": ('{ kind = "polynomials", knots = [], coefficients = [] }', "coefficients must be as many pieces"),
     "pieces of different shapes": (

@@ -102,7 +102,7 @@ def test_mistakes_are_one_sentence_and_exit_code_2(run, tmp_path):
     assert "it must lie in [0, 1]" in refused(run("restitution", "flores", "--asked", 1.4))
     assert "divides by it" in refused(run("restitution", "flores", "--asked", 0))
     assert "--asked is missing; 'flores'" in refused(run("restitution", "flores"))
-    assert "leave --asked away" in refused(run("restitution", "hertz", "--asked", 0.5))
+    assert "leave out --asked" in refused(run("restitution", "hertz", "--asked", 0.5))
     assert "either the name of a law or --all" in refused(run("restitution"))
     assert "either the name of a law or --all" in refused(run("restitution", "hertz", "--all"))
     assert "speed of achieved_restitution is -1" in refused(run("restitution", "hertz", "--speed=-1"))

@@ -253,7 +253,7 @@ def refused(match):
                 area=1e-4, second_moment=1e-9, radius_of_gyration=0.1, mass_per_length=1.0, youngs_modulus=1e9
             ),
         ),
-        ("quadrature nodes of Beam do not carry its 8 modes", lambda: coarse()),
+        ("quadrature nodes of Beam do not resolve its 8 modes", lambda: coarse()),
         ("welded to elastic link 'link1' at .*, where it has no site", lambda: astray()),
         ("welded to 'link2' is an elastic Beam", lambda: two().weld("link2", beam(CANTILEVER))),
         ("bending of mechanism has shape", lambda: two().coordinates([0.0, 0.0], bending=[0.1])),

@@ -211,7 +211,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("run.csv", "must end in .nc"), ("none/run.nc", "none', which is no folder; give a file")]
+    ("name", "said"), [("run.csv", "must end in .nc"), ("none/run.nc", "none', which is not a folder; give a file")]
 )
 def test_paths_that_cannot_be_written(tmp_path, name, said):
     with pytest.raises(carom.CaromError, match=said):

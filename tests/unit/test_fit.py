@@ -108,7 +108,7 @@ def test_what_only_acts_together_is_named_and_gets_no_number():
 
 def test_a_parameter_without_effect_is_named():
     found = carom.fit(lambda p: p[0] * jnp.ones(4) + 0.0 * p[1], np.ones(4), [0.5, 3.0], noise=0.1)
-    assert found.undetermined[0].startswith("the data cannot tell p[1]: a change by 3 moves them not at all")
+    assert found.undetermined[0].startswith("the data do not determine p[1]: a change of 3 moves them not at all")
     assert found.estimate["p[0]"] == pytest.approx(1.0)
 
 
@@ -120,7 +120,7 @@ def test_what_drowns_in_the_noise_is_named():
         return p["a"] + 1e-4 * p["b"] * t
 
     loud, quiet = (carom.fit(predict, 2.0 + 3e-4 * t, {"a": 1.0, "b": 1.0}, noise=n) for n in (0.1, 1e-6))
-    assert np.isnan(loud.estimate["b"]) and loud.undetermined[0].startswith("the data cannot tell b: a change by 3")
+    assert np.isnan(loud.estimate["b"]) and loud.undetermined[0].startswith("the data do not determine b: a change of 3")
     assert loud.estimate["a"] == pytest.approx(2.0, abs=0.05)
     assert quiet.determined and quiet.estimate["b"] == pytest.approx(3.0, abs=0.05)
 

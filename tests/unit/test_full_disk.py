@@ -87,7 +87,7 @@ def test_a_film_that_ffmpeg_cannot_write(bounce, tmp_path, monkeypatch):
 
 def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(carom.CaromError, match="pipe cannot be written: it is no file; name a file"):
+    with pytest.raises(carom.CaromError, match="pipe cannot be written: it is not a file; name one"):
         files.write_text(tmp_path / "pipe", "words")
     assert (tmp_path / "pipe").is_fifo() and os.listdir(tmp_path) == ["pipe"]
 

@@ -50,7 +50,7 @@ REFUSED = {
     "negative mu": (lambda: carom.Coulomb(-0.1), r"mu of Coulomb is -0.1; it must be at least 0"),
     "static below mu": (
         lambda: carom.Coulomb(0.4, static=0.3),
-        r"static of Coulomb is 0.3, less than mu, 0.4; it must be at least mu; leave it out for equal ones",
+        r"static of Coulomb is 0.3, less than mu, 0.4; it must be at least mu; leave it out to use mu",
     ),
     "negative drag": (lambda: carom.Coulomb(0.4, viscous=-1.0), r"viscous of Coulomb is -1; it must be at least 0"),
     "smooth friction": (
@@ -68,9 +68,9 @@ REFUSED = {
     ),
     "mixed laws": (
         lambda: world(rigid(carom.Newton(0.5)), rigid(carom.Poisson(0.5), name="hand")),
-        r"rigid contacts mix the laws Newton and Poisson; .* need one law \(Plastic goes with each\)",
+        r"rigid contacts mix the laws Newton and Poisson; .* need one law \(Plastic goes with any\)",
     ),
-    "13 contacts": (lambda: several_of(13), r"13 rigid contacts have 8192 combinations .* at most 4096 are served"),
+    "13 contacts": (lambda: several_of(13), r"13 rigid contacts have 8192 combinations .* at most 4096 are supported"),
     "7 with friction": (lambda: several_of(7, 0.0, carom.Coulomb(0.3)), r"7 rigid contacts have 16384 combinations"),
     "not a contact": (lambda: world(FLOOR), r"contacts of World holds a Plane; it must hold contacts"),
     "one name twice": (

@@ -101,12 +101,12 @@ MISTAKES = {
     "a title that cannot be printed": (
         'title = "',
         'title = "\\u0000',
-        "; it must hold printable characters alone",
+        "; it must hold only printable characters",
     ),
     "a name that cannot be printed": (
         "[mechanisms.arm.links.upper]",
         '[mechanisms.arm.links."up\\u0000per"]',
-        "it must hold printable characters alone",
+        "it must hold only printable characters",
     ),
     # rules of the objects
     "length not positive": (
@@ -139,7 +139,7 @@ MISTAKES = {
     "yesterday's word": (
         "friction = {",
         'impact = { law = "plastic" }\nfriction = {',
-        "contacts.tip.impact was the word of format 1; today it is contacts.tip.normal",
+        "contacts.tip.impact belongs to format 1; it is now contacts.tip.normal",
     ),
     "neither law": (
         'normal = { law = "jackson-green", first = "steel", second = "steel", radius = 0.005 }\n',

@@ -243,7 +243,7 @@ def test_torques_are_limited(arm, path, torques):
 def test_planned_torques_refuse(arm, path, torques):
     wrong = {
         "torques of 'control' is a list": lambda: control.FeedForward(arm, [1.0, 2.0]),
-        "torques of 'control' are 1 over time; the mechanism has 2": lambda: control.FeedForward(arm, Hold([1.0], 1.0)),
+        "torques of 'control' has 1 values; the mechanism has 2": lambda: control.FeedForward(arm, Hold([1.0], 1.0)),
         "reference of 'control' is missing": lambda: control.FeedForward(arm, torques, kp=[1.0, 1.0]),
         "reference of 'control' moves 1 numbers": lambda: control.FeedForward(
             arm, torques, Hold([1.0], 1.0), kp=[1.0, 1.0]

@@ -126,7 +126,7 @@ def _node_count(shapes: AbstractShapes, given: Any) -> int:
     if needed > MAX_NODES:
         raise errors.CaromError(
             f"Beam has {shapes.count} modes, whose integrals need {needed} quadrature nodes; at most {MAX_NODES} are "
-            "carried; ask for fewer modes"
+            "supported; ask for fewer modes"
         )
     if given is None:
         return needed
@@ -162,7 +162,7 @@ def _check_rule(rule: tuple[np.ndarray, ...], finer: tuple[np.ndarray, ...], cou
         if np.any(np.abs(one - other) > QUADRATURE_AGREEMENT * np.outer(size, size)):
             m = len(one)
             raise errors.CaromError(
-                f"{count} quadrature nodes of Beam do not carry its {m} modes: a finer rule gives other integrals; "
+                f"{count} quadrature nodes of Beam do not resolve its {m} modes: a finer rule gives other integrals; "
                 "ask for fewer modes or more nodes (leave nodes out to have enough)"
             )
 
@@ -220,7 +220,7 @@ def _damping(
     if gamma > 0 or K_v > 0:
         raise errors.CaromError(
             f"damping_ratio of Beam is given with air_damping {gamma:g} and material_damping {K_v:g}; "
-            "each says all of the damping; give the ratio or the coefficients"
+            "either describes all of the damping; give the ratio or the coefficients"
         )
     zeta = _ratios(ratio, shapes.count)
     from scipy.linalg import eigh  # here, because SciPy loads slowly and few worlds bend

@@ -134,7 +134,7 @@ def _interpolant(name: str, function: Function, length: float) -> Chebyshev:
         degree *= 2
     raise errors.CaromError(
         f"{name} of Beam is not resolved by a polynomial of degree {MAX_DEGREE}; a mode shape must be smooth along the "
-        "whole beam (no kink, no jump); smooth it, or cut the beam in two links"
+        "whole beam (no kink, no jump); smooth it, or cut the beam into two links"
     )
 
 

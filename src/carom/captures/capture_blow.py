@@ -46,7 +46,7 @@ def capture(
     - `restitution` e: 0 is a plastic capture; else relative velocities are reversed and scaled, and nothing is held
     - `base`, what the arm's base does during the blow: 'free-floating' (no actuator acts), 'attitude-held' (ideal
       reaction wheels keep its rate of rotation) or 'free-flying' (ideal thrusters keep its velocity as well). Real
-      actuators have bounded forces, which do nothing at an instant: their base is free-floating during the blow
+      actuators have bounded forces, whose impulse at an instant is zero: their base is free-floating during the blow
 
     Traceable: `jit`, `vmap` and derivatives go through it.
 

@@ -31,8 +31,8 @@ class HoldPose(AbstractAutomaton):
 
     Linearising: u = M [-Kd p' + Kp (p_d - p)] + C, so that e'' + Kd e' + Kp e = 0 for each coordinate by itself.
     Otherwise: feed-forward of the target pose plus PD, u = C(p_d) + Kp (p_d - p) - Kd p', coupled by the mass matrix.
-    p = (x, y of the base, its attitude, joint angles relative to the parent). Coordinates without actuator, also the
-    modal ones of elastic links, move as they must, and the accelerations of the others are still those asked for.
+    p = (x, y of the base, its attitude, joint angles relative to the parent). Coordinates without actuator, among them
+    the modal ones of elastic links, move as they must, and the accelerations of the others are still those asked for.
 
     - `pose`: what to hold, coordinates of the mechanism
     - `kp` [1/s^2] (linearising; else [N/m, N m/rad]): one number, or one per coordinate; `damping_ratio` xi gives

@@ -29,4 +29,4 @@ def list_(json: Annotated[bool, typer.Option("--json", help="As JSON, for progra
     for s in found:
         table.add_row(Text(s.name), Text(s.title), Text(", ".join(s.variants)))
     console().print(table)
-    console().print("\ncarom show NAME tells more, carom run NAME does it, carom new FILE starts one of your own.")
+    console().print("\ncarom show NAME tells more, carom run NAME runs it, carom new FILE starts one of your own.")

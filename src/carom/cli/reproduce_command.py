@@ -18,13 +18,13 @@ def reproduce(
         list[str] | None, typer.Argument(help="Shipped scenarios or files; all shipped if left out.")
     ] = None,
     json: Annotated[Path | None, typer.Option("--json", help="Write the table to this file as JSON, too.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what differs.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what differs.")] = False,
 ) -> None:
     """Print the sources' numbers beside carom's.
 
     Runs the studies and compares every number that their sources report.
 
-    Exit codes: 0 all agree, or differ for a stated reason; 1 a number differs without a reason; 3 a run ended early;
+    Exit codes: 0 all agree, or differ for a stated reason; 1 one differs without a stated reason; 3 a run ended early;
     130 interrupted.
 
     Example: carom reproduce arm-repeated-impact
@@ -45,7 +45,7 @@ def reproduce(
                 _keep(json, rows)
     except KeyboardInterrupt:
         outcomes.append(INTERRUPTED)
-        typer.echo("carom: interrupted; what was compared stands above", err=True)
+        typer.echo("carom: interrupted; what was compared is above", err=True)
     raise typer.Exit(_verdict(rows, max(outcomes, default=0)))
 
 

@@ -30,7 +30,7 @@ def restitution(
 ) -> None:
     """Print the restitution that a law achieves.
 
-    Beside the one that is asked of it, by quadrature and by simulation.
+    Beside the one that is asked of it; from the law's energy equation, or by integrating the blow.
 
     Example: carom restitution lankarani-nikravesh --asked 0.5
 
@@ -67,11 +67,11 @@ def achieved(entry: catalogue.Entry, asked: float | None, speed: float, mass: fl
 def _one(entry: catalogue.Entry, asked: float | None, speed: float, mass: float, json: bool) -> None:
     name = entry.card.name
     if entry.asks and asked is None:
-        raise errors.CaromError(f"--asked is missing; '{name}' is told a restitution; add, for instance, --asked 0.8")
+        raise errors.CaromError(f"--asked is missing; '{name}' takes a restitution; add, for instance, --asked 0.8")
     if not entry.asks and asked is not None:
         raise errors.CaromError(
-            f"--asked is {asked:g}, but '{name}' is not told a restitution: it follows from the other parameters; "
-            "leave --asked away to see that of the example"
+            f"--asked is {asked:g}, but '{name}' takes no restitution: it follows from the other parameters; "
+            "leave out --asked to see that of the example"
         )
     value = achieved(entry, asked, speed, mass)
     if json:

@@ -15,9 +15,9 @@ from .tables import digit_table, impact_table, quantity_table, stance_table
 def run(
     name: Annotated[str, typer.Argument(help="A shipped scenario, or a file.")],
     changes: Annotated[
-        list[str] | None, typer.Option("--set", help="Another value: path=value, such as run.until=2.0. May repeat.")
+        list[str] | None, typer.Option("--set", help="Change a value: path=value, such as run.until=2.0. Repeatable.")
     ] = None,
-    variant: Annotated[str | None, typer.Option(help="The variant of that name.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Run the variant of this name.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results; runs/NAME if left out.")
     ] = None,
@@ -126,8 +126,8 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
     typer.echo(
         f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
         f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
-        + (f"; energy closes to {energy['max_error_percent']:.1e} %" if energy else "")
-        + (f"; rigid contacts are never inside by more than {inside['largest']:.1e} {inside['unit']}" if inside else "")
+        + (f"; the energy ledger closes to {energy['max_error_percent']:.1e} %" if energy else "")
+        + (f"; largest penetration of a rigid contact {inside['largest']:.1e} {inside['unit']}" if inside else "")
     )
     for warning in summary["warnings"]:
         typer.echo(f"warning: {warning}")

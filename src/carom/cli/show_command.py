@@ -13,9 +13,9 @@ from .speech import console
 
 def show(
     name: Annotated[str | None, typer.Argument(help="A shipped scenario, or a file.")] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Its file, complete.")] = False,
-    variant: Annotated[str | None, typer.Option(help="The variant of that name.")] = None,
-    measures: Annotated[bool, typer.Option("--measures", help="What [quantities] can measure.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print the complete file.")] = False,
+    variant: Annotated[str | None, typer.Option(help="Show the variant of this name.")] = None,
+    measures: Annotated[bool, typer.Option("--measures", help="List what [quantities] can measure.")] = False,
 ) -> None:
     """Show a scenario, and what it should give.
 

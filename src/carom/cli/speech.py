@@ -43,7 +43,7 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
             typer.echo(f"carom: {what}{(trouble.strerror or type(trouble).__name__).lower()}; check the path", err=True)
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            typer.echo("carom: the memory of this machine is used up; shorten the run, or ask for fewer", err=True)
+            typer.echo("carom: the memory of this machine is used up; shorten the run, or ask for less", err=True)
             raise typer.Exit(ENDED_EARLY) from None
 
     return run

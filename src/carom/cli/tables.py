@@ -91,7 +91,7 @@ def _difference(q: Mapping[str, Any]) -> str:
 
 def _verdict(q: Mapping[str, Any], notes: list[str]) -> str:
     if q.get("missing"):
-        return f"not there ({_number(q['missing'], notes)})"
+        return f"missing ({_number(q['missing'], notes)})"
     if q.get("agrees") is None:
         return ""
     if q["agrees"]:

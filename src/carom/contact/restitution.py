@@ -29,7 +29,7 @@ def achieved_restitution(law: Any, speed: Real = 1.0, mass: Real = 1.0) -> float
     """Speed after over speed before, of a point mass [kg] that strikes at that speed [m/s] and feels nothing else.
 
     Accurate to 1e-10. Laws that have an energy equation to solve (the family of Hunt and Crossley, Jackson-Green)
-    solve it; of any other the motion m d'' = -F(d, d') is integrated, through the phases of the law.
+    solve it; for any other the motion m d'' = -F(d, d') is integrated, through the phases of the law.
     """
     _check("achieved_restitution", law, speed, mass)
     exact = law.rebound(float(speed), float(mass))

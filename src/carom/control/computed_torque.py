@@ -81,7 +81,7 @@ class ComputedTorque(AbstractActuator):
             )
         if not walk.small(top):
             raise errors.CaromError(
-                f"ComputedTorque '{name}' drives {top.links} links; this version serves at most {walk.UNROLL}; use "
+                f"ComputedTorque '{name}' drives {top.links} links; this version supports at most {walk.UNROLL}; use "
                 "PostureControl"
             )
         if not callable(getattr(motion, "at", None)):
@@ -129,7 +129,7 @@ class ComputedTorque(AbstractActuator):
 
 def _told(c: ComputedTorque, mechanism: Mechanism) -> dict[str, Any]:
     if c.model is not mechanism and not _same(c.model, mechanism):
-        raise errors.CaromError(f"controller '{c.name}' believes in another mechanism, which a file cannot hold")
+        raise errors.CaromError(f"controller '{c.name}' is built on another mechanism, which a file cannot hold")
     return {name: getattr(c, name) for name in ("motion", "kp", "kd", "gravity", "limit", "rate")}
 
 

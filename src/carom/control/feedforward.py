@@ -72,8 +72,8 @@ class FeedForward(AbstractActuator):
     - `limit` [N m]: largest torque of each joint
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between
 
-    Without `rate` every knot is an event: a step of the integration ends there, so that torques that break cost no
-    accuracy. After the last one a plan goes on with what it gives for standing still at its end.
+    Without `rate` every knot is an event: a step of the integration ends there, so that kinks and jumps in the torques
+    cost no accuracy. After the last one a plan goes on with what it gives for standing still at its end.
     """
 
     form: ClassVar[Form] = Form(
@@ -254,7 +254,7 @@ def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
         )
     if torques.links != links:
         raise errors.CaromError(
-            f"torques of '{name}' are {torques.links} over time; the mechanism has {links} links; give one for each, 0 "
+            f"torques of '{name}' has {torques.links} values; the mechanism has {links} links; give one for each, 0 "
             "for a passive joint"
         )
     return torques

@@ -55,8 +55,8 @@ class Gait(eqx.Module):
         }
         if len(shapes) != 1:
             raise errors.CaromError(
-                "the steps of a gait move by different kinds of trajectories; all must be of one kind, with as many "
-                "knots; give short pieces to the simpler ones"
+                "the steps of a gait move by different kinds of trajectories; all must be of one kind, with the same "
+                "number of knots; give short pieces to the simpler ones"
             )
         first, last = self.steps[0], self.steps[-1]
         end = last.last if first.holds == last.holds else seen_from_the_other_end(last.last)

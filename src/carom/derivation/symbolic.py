@@ -113,7 +113,7 @@ def links(names: Names, mechanism: Mechanism) -> list[Link]:
     if top.elastic:
         bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)
         raise errors.CaromError(
-            f"link '{bends}' of equations is elastic; they are printed for rigid links; print the rigid twin"
+            f"link '{bends}' of equations is elastic; equations are printed for rigid links only; make it rigid"
         )
     if mass.ndim != 1:
         raise errors.CaromError(

@@ -55,11 +55,11 @@ FIGURES: list[Entry] = [  # append one of your own, and results, pages and files
     Entry("reaction", "contact forces over time", forces_figure.lacks, forces_figure.draw),
     Entry("tip", "velocity of the tip by components", tip.lacks, tip.draw),
     Entry("joints", "positions and velocities of the joints", joints.lacks, joints.draw),
-    Entry("modes", "modal weights of the elastic links", modal_figure.lacks, modal_figure.draw),
+    Entry("modes", "modal coordinates of the elastic links", modal_figure.lacks, modal_figure.draw),
     Entry("torques", "torques of the controllers over time", torques.lacks, torques.draw),
     Entry("energy", "the energy ledger: energies, works, error", ledger_figure.lacks, ledger_figure.draw),
     Entry("energy_by_link", "kinetic energy of every link", energy_by_link.lacks, energy_by_link.draw),
-    Entry("momentum", "linear and angular momentum of the whole", momentum.lacks, momentum.draw),
+    Entry("momentum", "linear and angular momentum of the whole system", momentum.lacks, momentum.draw),
     Entry("phase", "phase portrait: two coordinates and a velocity", phase.lacks, phase.draw),
     Entry("poincare", "Poincare map where a velocity is zero", poincare.lacks, poincare.draw, moves_straight),
 ]

@@ -29,7 +29,7 @@ def compare(results: dict[str, Any], links: Any = None, targets: bool = True, er
         errors.name_in("link", name, names)
     runs = {label: _run(r) for label, r in results.items()}
     if error and any(wanted is None for _, _, wanted in runs.values()):
-        raise errors.CaromError("error=True compares with targets, but a run has no controller with targets; leave it")
+        raise errors.CaromError("error=True compares with targets, but a run has no controller with any; leave it out")
     with style.page() as figure:
         axes = style.panels(figure, len(chosen))
         for one, name in zip(axes, chosen, strict=True):

@@ -25,7 +25,7 @@ def lacks(result: Result) -> str | None:
     if lasting(result):
         return None
     if result.impacts:
-        return "all impacts of this run are rigid and instantaneous; compliant laws go with carom.Contact"
+        return "all impacts of this run are rigid and instantaneous; a compliant law gives impacts that last"
     return "there is no complete impact in this run; run longer"
 
 

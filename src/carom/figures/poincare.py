@@ -86,7 +86,8 @@ def _section(result: Result, cut: int) -> tuple[int, Section]:
 def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) -> None:
     px, py = (np.rad2deg(points.q[:, k]) if is_angle(result, k) else points.q[:, k] for k in (ix, iy))
     axes.plot(px, py, color="0.7", linewidth=0.5, zorder=0.5)
-    for blow, marker, fill, name in ((False, "o", "none", "turns by itself"), (True, "D", "k", "turned by an event")):
+    kinds = ((False, "o", "none", "reverses by itself"), (True, "D", "k", "reversed by an event"))
+    for blow, marker, fill, name in kinds:
         look = {"marker": marker, "linestyle": "none", "markersize": 4.5, "color": "k", "markerfacecolor": fill}
         if np.any(points.jumped == blow):
             axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)

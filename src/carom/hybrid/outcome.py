@@ -28,19 +28,19 @@ WORDS = {
     "use a stiff solver, a smoother law, or looser tolerances",
     NOT_FINITE: "the state or a force is not finite; look at the state shown for a division by zero or a runaway gain",
     ZENO: "more than 100 events at one instant; automata keep triggering each other, or rebounds become shorter "
-    "without end: let slow ones settle, or use a compliant law",
+    "without end: set settle_speed, or use a compliant law",
     EVENT_LIMIT: "the number of events asked for was reached",
     NO_MOTION: "rigid contacts allow no motion here, or more than one (with friction: Painleve's paradox): use a "
     "compliant law there, or less friction",
-    INSIDE: "an open contact is inside its surface; it was passed without being met: the surface is not smooth, or "
+    INSIDE: "an open contact is inside its surface, which was crossed without an event: the surface is not smooth, or "
     "moves faster than it says",
-    RUNAWAY: "something runs away, faster than light or with ten thousand times the energy that there was; a "
-    "controller diverges, or a force gives energy without end: lower its gains, raise its sampling rate, or check the "
+    RUNAWAY: "something runs away, faster than light or with ten thousand times the initial energy; a "
+    "controller diverges, or a force keeps adding energy: lower its gains, raise its sampling rate, or check the "
     "sign of a force",
     CHATTER: "10,000 events, each within a thousandth of a step, that lead nowhere; automata keep switching each "
-    "other: give a relay a dead band, a contact some damping, or a controller a slower rate",
+    "other: give a relay a dead band, a contact some damping, or a controller a lower rate",
     STALLED: "time stands still: no step of any length was acceptable in 1,000 attempts; look at the contact or "
-    "controller of the last event for a number that is not continuous",
+    "controller of the last event for a discontinuous value",
     STARTS_INSIDE: "it starts inside a surface; a run starts outside; move one of them, or turn the surface's normal "
     "to its free side",
     BAD_NUMBER: "a number of its world is not allowed",

@@ -25,7 +25,7 @@ class Settings:
     - `rtol`, `atol`: tolerances of the integration
     - `max_steps`: give up after so many attempted steps
     - `max_events`: stop after so many events; None is no limit
-    - `ledger`: integrate the works of all forces (a few per cent of the time)
+    - `ledger`: integrate the work of every force (costs a few per cent of the time)
 
         carom.simulate(world, start, until=6.0, settings=carom.Settings(rtol=1e-10))
     """

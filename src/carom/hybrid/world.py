@@ -67,8 +67,8 @@ class World(eqx.Module):
         self.pause_in_impact = pause_in_impact
         if self.row_count and not walk.small(mechanism.topology):
             raise errors.CaromError(
-                f"a rigid or sticking contact on a mechanism of {mechanism.topology.links} links; this version serves "
-                f"at most {walk.UNROLL}; use a compliant law with smooth friction instead"
+                f"a rigid or sticking contact on a mechanism of {mechanism.topology.links} links; this version "
+                f"supports at most {walk.UNROLL}; use a compliant law with smooth friction instead"
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")

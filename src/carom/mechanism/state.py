@@ -71,7 +71,7 @@ def state_of(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) 
     if not lanes:
         return _single(mechanism, how, arrays)
     if len(lanes) > 1:
-        raise errors.CaromError(f"arrays of state have {lanes} rows; each must have one per lane, or be for all lanes")
+        raise errors.CaromError(f"arrays of state have {lanes} rows; each must have one per lane, or be one for all")
     each = {field: 0 if many else None for field, many in rows.items()}
     return jax.vmap(lambda one: _single(mechanism, how, one), in_axes=(each,))(arrays)
 

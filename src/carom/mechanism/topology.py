@@ -65,7 +65,7 @@ class Topology:
             k = next(k for k in lost if self._carries(k, self.parents[k]))  # not one that merely hangs below the circle
             raise errors.CaromError(
                 f"parent of link '{self.names[k]}' is '{self.names[self.parents[k]]}', which hangs on it in turn; "
-                "a tree has no circle; close loops with a constraint such as carom.Pin"
+                "a tree has no cycle; close loops with a constraint such as carom.Pin"
             )
         return tuple(done)
 

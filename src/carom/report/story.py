@@ -84,7 +84,7 @@ def _blow(s: Struck) -> str:
     lost, had = quantity(i.energy_lost, "J"), quantity(i.kinetic_energy_before, "J")
     return (
         f"At {digits(s.start, 4)}\u00a0s {i.contact}: they met at {met}, an impulse of "
-        f"{quantity(i.normal_impulse, 'N s')} brought that to {parted}, and of {had} kinetic energy {lost} were lost."
+        f"{quantity(i.normal_impulse, 'N s')} brought that to {parted}, and {lost} of {had} kinetic energy was lost."
     )
 
 
@@ -107,10 +107,10 @@ def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> s
     push = "N" if unit == "m" else "N m"
     which = f"The hardest, number {number}, begins" if len(numbered) > 1 else "It begins"
     how = (
-        f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)}, goes in by up to "
+        f"lasts {quantity(i.duration, 's')}, pushes with up to {quantity(i.max_normal_force, push)}, indents by up to "
         f"{quantity(i.max_indentation, unit)}"
         if lasting
-        else f"is over at once, with an impulse of {quantity(i.normal_impulse, push + ' s')}"
+        else f"is instantaneous, with an impulse of {quantity(i.normal_impulse, push + ' s')}"
     )
     return f"{which} at {digits(s.start, 6)}\u00a0s, {how}; {_rebound(i, unit)}."
 
@@ -118,8 +118,8 @@ def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> s
 def _rebound(i: Impact, unit: str) -> str:
     came, went = (quantity(abs(v), f"{unit}/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
     if i.normal_velocity_before == 0.0:
-        return f"it leaves at {went}"
-    return f"what came at {came} leaves at {went}, a restitution of {digits(i.restitution, 3)}"
+        return f"the normal speed after it is {went}"
+    return f"the normal speed is {came} before and {went} after, a restitution of {digits(i.restitution, 3)}"
 
 
 def _taken(impacts: Sequence[Struck]) -> str:
@@ -140,7 +140,7 @@ def _stood(clips: Sequence[Clip]) -> list[str]:
         for name, each in list(times.items())[:MOST_NAMED]
     ]
     rest = f"; and {len(times) - MOST_NAMED} more contacts" if len(times) > MOST_NAMED else ""
-    return [f"Contacts that stand: {'; '.join(told)}{rest}."] if told else []
+    return [f"Stances: {'; '.join(told)}{rest}."] if told else []
 
 
 def _seams(clips: Sequence[Clip], told: Sequence[Struck]) -> list[str]:

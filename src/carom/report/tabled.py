@@ -39,12 +39,12 @@ def impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
         for k, s in zip(counts, shown, strict=True)
     ]
     notes = (
-        [f"{plural(len(impacts) - len(shown), 'more impact')} are in impacts.csv."] if len(impacts) > len(shown) else []
+        [f"impacts.csv has {plural(len(impacts) - len(shown), 'more impact')}."] if len(impacts) > len(shown) else []
     )
     if not all(s.impact.struck for s in impacts):
         notes.append("A contact without a number was closed, and took its share of the blow above it.")
     if any(s.blow is None and unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
-        notes.append("At a joint's stop, metres are radians, and newtons are newton metres.")
+        notes.append("At a joint's stop, read radians for metres and newton metres for newtons.")
     begins = [s.start for s in shown]
     return _rows("impacts", "Impacts", IMPACTS, [s.impact for s in shown], begins, "begins", notes, buttons)
 
@@ -55,7 +55,7 @@ def stance_table(clips: Sequence[Clip]) -> str:
     if not found:
         return ""
     shown = found[:MOST_ROWS]
-    notes = [f"{plural(len(found) - len(shown), 'more stance')} are in stances.csv."] if len(found) > len(shown) else []
+    notes = [f"stances.csv has {plural(len(found) - len(shown), 'more stance')}."] if len(found) > len(shown) else []
     begins = [s.t_start + ahead for s, ahead in shown]
     return _rows("stances", "Stances", STANCES, [s for s, _ in shown], begins, "touch-down", notes)
 

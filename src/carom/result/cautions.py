@@ -82,7 +82,7 @@ def _inside(result: Result) -> list[str]:
         return []
     return [
         f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at a joint's stop); up to "
-        f"{allowed:.2g} counts as none; tighten rtol and atol, or run shorter"
+        f"{allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
     ]
 
 
@@ -98,9 +98,9 @@ def _not_accounted_for(result: Result) -> list[str]:
     needed = tolerance_for(rtol, error)
     if needed >= rtol:
         return [
-            f"{said}, at the tightest tolerance; a force, or a law of your own, does work that its power leaves out"
+            f"{said}, at the tightest tolerance; a force or law of your own does work that its power does not report"
         ]
-    return [f"{said}; to have it close to {OPEN_ENDED:g} %, run with rtol={needed:g}"]
+    return [f"{said}; for it to close to {OPEN_ENDED:g} %, run with rtol={needed:g}"]
 
 
 def tolerance_for(rtol: float, error: float) -> float:

@@ -26,7 +26,7 @@ def written(path: Path) -> Iterator[Path]:
     """A temporary name beside `path`, renamed to it when everything went well, removed otherwise."""
     path = Path(path)
     if path.exists() and not path.is_file():  # a device must not be replaced by a file
-        raise FileError(f"{path} cannot be written: it is {'a folder' if path.is_dir() else 'no file'}; name a file")
+        raise FileError(f"{path} cannot be written: it is {'a folder' if path.is_dir() else 'not a file'}; name one")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
         os.close(handle)

@@ -35,8 +35,8 @@ ROUNDING = 1e-9  # of the largest indentation
 class Impact:
     """One impact. Velocities are those of the contact point, normal positive away from the surface.
 
-    `energy_lost` [J] is what this contact took of it, by its normal force and by friction; what happens elsewhere at
-    the same time is not in it. The kinetic energies are those of the whole mechanism.
+    `energy_lost` [J] is the energy that this contact took, by its normal force and by friction; what happens elsewhere
+    at the same time is not in it. The kinetic energies are those of the whole mechanism.
     A rigid contact that was closed, or at its surface, when another struck, and took an impulse then, is not `struck`.
     """
 

@@ -205,7 +205,7 @@ class Result:
         return trajectory(self)
 
     def save(self, path: str | Path, samples: int | None = None) -> Path:
-        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens; `samples` even instants."""
+        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens, at `samples` even steps."""
         from .trajectory import save
 
         return save(self, path, samples)

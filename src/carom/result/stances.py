@@ -18,8 +18,8 @@ class Stance:
 
     - `touched`: it began within the run; `lifted`: it ended within it
     - `share`: of the run's time
-    - impulses [N s] of the forces on the mechanism, and `energy_lost` [J], what they took: of a rigid contact without
-      the blow by which it began, which is an impact
+    - impulses [N s] of the forces on the mechanism, and `energy_lost` [J], what they took; for a rigid contact without
+      the blow with which it began, which is an impact
     """
 
     contact: str

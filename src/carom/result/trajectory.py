@@ -51,13 +51,13 @@ def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
 def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
     """Write the trajectory as a NetCDF file; under its name there is never half a file.
 
-    `samples`: even instants over the run; those around events and inside impacts come on top.
+    `samples`: number of evenly spaced instants over the run; those around events and inside impacts come on top.
     """
     path = Path(path)
     if path.suffix != ".nc":
         raise errors.CaromError(f"path of save is '{path}'; it must end in .nc, as it becomes a NetCDF file")
     if path.is_dir() or not path.parent.is_dir():
-        why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is no folder"
+        why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is not a folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
     data = result.trajectory if samples is None else trajectory(result, signals.times_of(result, samples))
     packed = {n: {"zlib": True, "complevel": 1} for n, v in data.variables.items() if v.dtype.kind == "f" and v.ndim}
@@ -188,7 +188,7 @@ def _energies(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, l
 def _momentum(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:
     p = signals.momentum_signals(result, times)
     out: Variables = {
-        "linear_momentum": (("time", "axis"), p.linear, _said("kg m/s", "linear momentum of the whole")),
+        "linear_momentum": (("time", "axis"), p.linear, _said("kg m/s", "linear momentum of the whole system")),
         "angular_momentum": (("time",), p.angular, _said("kg m^2/s", "angular momentum about the world's origin")),
     }
     return out, {}

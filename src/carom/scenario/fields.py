@@ -21,13 +21,13 @@ class Part(BaseModel):
 def _readable(text: str) -> str:
     """Line breaks and tabs are part of texts; other control characters would break tables and files."""
     if not writable(text.replace("\n", "").replace("\r", "").replace("\t", "")):
-        raise PydanticCustomError("unprintable", "it must hold printable characters alone")
+        raise PydanticCustomError("unprintable", "it must hold only printable characters")
     return text
 
 
 def _printable(word: str) -> str:
     if not writable(word):
-        raise PydanticCustomError("unprintable", "it must hold printable characters alone")
+        raise PydanticCustomError("unprintable", "it must hold only printable characters")
     return word
 
 

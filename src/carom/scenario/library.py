@@ -59,7 +59,7 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError:
         raise ScenarioError(f"{path} is not a text file in UTF-8; a scenario is TOML") from None
     except PermissionError:
-        raise ScenarioError(f"{path} cannot be read: you may not; ask its owner, or copy it") from None
+        raise ScenarioError(f"{path} cannot be read: permission denied; ask its owner") from None
     except (OSError, ValueError) as trouble:
         raise ScenarioError(f"{shortened(text := str(path), 80)} cannot be read: {shortened(str(trouble), 120)}") from (
             None if text else trouble

@@ -111,7 +111,7 @@ _RULES = {
     "model_attributes_type": "it must be a table",
     "finite_number": "it must be a finite number",
     "string_too_short": "it must not be empty",
-    "unprintable": "it must hold printable characters alone",
+    "unprintable": "it must hold only printable characters",
     "string_pattern_mismatch": "it must begin with a letter or digit, and hold nothing but a-z, 0-9 and -",
 }
 _LIMITS = {
@@ -147,7 +147,7 @@ RENAMED = {("contacts", "impact"): "normal"}
 def _unknown(path: Path, data: Any) -> str:
     today = RENAMED.get((str(path[0]), str(path[-1])))
     if today is not None and len(path) == 3:
-        return f"{dotted(path)} was the word of format 1; today it is {dotted((*path[:-1], today))}"
+        return f"{dotted(path)} belongs to format 1; it is now {dotted((*path[:-1], today))}"
     key, known = str(path[-1]), _known_keys(path[:-1], data)
     near = get_close_matches(key, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known) or 'nothing'}"

@@ -51,7 +51,7 @@ class Run(Part):
     atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", DEFAULT.atol)
     max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", DEFAULT.max_steps)
     max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", DEFAULT.max_events)
-    ledger: bool = says("integrate the works of all forces", DEFAULT.ledger)
+    ledger: bool = says("integrate the work of every force", DEFAULT.ledger)
 
 
 class Capture(Part):
@@ -108,7 +108,7 @@ class Output(Part):
 
     figures: list[Word] | None = says("which figures; all that suit if left out", None)
     report: bool = says("write report.html", True)
-    samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("even instants in trajectory.nc", 2000)
+    samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("number of evenly spaced instants in trajectory.nc", 2000)
 
 
 class Scenario(Part):
@@ -128,7 +128,7 @@ class Scenario(Part):
     pause_in_impact: bool = says("neglect control and weight while a compliant impact lasts", False)
     settle_speed: Number = says("a rigid rebound slower than this becomes maintained contact [m/s] >= 0", 0.0)
     friction_rule: Literal["path", "end velocity"] = says(
-        "of rigid blows: followed, or by the velocities after", "path"
+        "friction in rigid blows: along their path, or by the velocities at the end", "path"
     )
     materials: dict[Word, Material] = says("by name", {})
     mechanisms: dict[Word, Mechanism] = says("by name; with several, sites are called mechanism.link.tip", {})

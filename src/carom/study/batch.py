@@ -81,7 +81,7 @@ def batch(
     """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
 
     `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
-    returns one. A lane that fails has its code and stops, the others finish; with `throw` an error then names the
+    returns one. A lane that fails stops and keeps its code, the others finish; with `throw` an error then names the
     failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it

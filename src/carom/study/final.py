@@ -30,7 +30,7 @@ def final_state(
     The carry that is returned has `t`, `y.q`, `y.v`, `y.work`, `phases`, `memory`, `steps`, `events` and `outcome`.
     Derivatives go through flows, event times and jumps: the step length is held constant, and every landing ends with
     a Newton step that carries the derivative of the instant. Forward mode works as it is; for reverse mode give
-    `reverse_steps`, an upper bound of the number of attempted steps (memory grows with its square root).
+    `reverse_steps`, an upper bound on the number of attempted steps (memory grows with its square root).
 
     A pure function cannot raise: look at `outcome` (`carom.hybrid.outcome` has its words). A start inside a surface, or
     a number that a law does not allow, has an outcome of its own.

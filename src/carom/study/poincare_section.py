@@ -44,8 +44,8 @@ def poincare(result: Result, scalar: Any, direction: int = 0) -> Section:
     """Where a scalar of (t, q, v) passes through zero along a run: upwards (1), downwards (-1) or both (0).
 
     Located on the run's own dense output to 1e-13 of its length. A blow that throws the scalar across zero counts, with
-    the state just after it. Touching zero and turning back, or staying there, is no passage. The section with a strike,
-    whatever the scalar, is in `result.events`.
+    the state just after it. Touching zero and turning back, or staying there, is no passage. States at a strike,
+    whatever the scalar, are in `result.events`.
 
         carom.poincare(result, lambda t, q, v: v[0])      # turning points of the first link
     """

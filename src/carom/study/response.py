@@ -41,7 +41,7 @@ def response(result: Result, link: Any, target: Any, relative: bool = False) -> 
     way = float(target) - angle[0]
     if way == 0.0:
         raise errors.CaromError(
-            f"target of response is {float(target):g} rad, where '{link}' starts; there is no way to go"
+            f"target of response is {float(target):g} rad, where '{link}' starts; there is no step to respond to"
         )
     done = (angle - angle[0]) / way
     return Response(

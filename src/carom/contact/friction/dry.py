@@ -77,6 +77,6 @@ def check_limit(owner: str, mu: Real, static: Real) -> None:
         static < mu,
         lambda: (
             f"static of {owner} is {float(static):g}, less than mu, {float(mu):g}; it must be at least mu; "
-            "leave it out for equal ones"
+            "leave it out to use mu"
         ),
     )

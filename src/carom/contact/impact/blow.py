@@ -108,6 +108,6 @@ def _checked(mass: Given, rows: Any) -> tuple[Any, Any]:
         raise errors.CaromError(f"mass of a blow has shape {mass.shape}; it must be a square matrix")
     if rows.ndim != 2 or rows.shape[1] != mass.shape[0]:
         raise errors.CaromError(
-            f"rows of a blow have shape {rows.shape}; it must be one row of {mass.shape[0]} numbers per contact"
+            f"rows of a blow have shape {rows.shape}; there must be one row of {mass.shape[0]} numbers per contact"
         )
     return mass, rows

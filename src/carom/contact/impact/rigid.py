@@ -86,7 +86,7 @@ class RigidContacts(AbstractAutomaton):
         if count > MOST_PHASES:
             raise errors.CaromError(
                 f"{len(contacts)} rigid contacts have {count} combinations of open, sticking and sliding; at "
-                f"most {MOST_PHASES} are served (12 contacts, or 6 with friction); use compliant contacts for others"
+                f"most {MOST_PHASES} are supported (12 contacts, or 6 with friction); use compliant contacts for others"
             )
 
     # -- names ---------------------------------------------------------------------------------------------------------

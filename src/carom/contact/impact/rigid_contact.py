@@ -93,7 +93,7 @@ def refuse_mixed(contacts: Contacts) -> None:
     if len(kinds) > 1:
         names = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise errors.CaromError(
-            f"rigid contacts mix the laws {names}; contacts that share blows need one law (Plastic goes with each); "
+            f"rigid contacts mix the laws {names}; contacts that share blows need one law (Plastic goes with any); "
             "their restitutions may differ"
         )
     for c in contacts:

@@ -118,8 +118,8 @@ class AbstractHuntCrossley(AbstractSlackening):
             return None
         return (
             f"the approach speed is {abs(float(speed)):g} m/s, and {type(self).__name__} measures its loss by that "
-            "speed: a body put down at rest would meet an endlessly stiff damper; start it a little above the surface, "
-            "or use carom.Hooke with damping"
+            "speed: a body put down at rest would meet an infinitely stiff damper; start it a little above the "
+            "surface, or use carom.Hooke with damping"
         )
 
     def rebound(self, speed: float, mass: float) -> float:

@@ -22,7 +22,7 @@ class GharibHurmuzlu(AbstractHuntCrossley):
         formula=FORMULA + "1/c",
         parameters=PARAMETERS_ABOVE_ZERO,
         source="Gharib and Hurmuzlu 2012, Journal of Applied Mechanics 79, 064506 (formula not verified)",
-        choose="great losses, c below 0.2, where it is nearly exact; never for c near 1: it loses 41 % of the speed "
+        choose="heavy losses, c below 0.2, where it is nearly exact; never for c near 1: it loses 41 % of the speed "
         "where none should be lost",
     )
 

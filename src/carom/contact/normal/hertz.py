@@ -23,7 +23,7 @@ class Hertz(AbstractNormalLaw):
         formula="F = K d^1.5",
         parameters=(("stiffness", "K [N/m^1.5] > 0; Hertz.of(a, b, radius=...) takes it from two materials"),),
         source="Hertz 1881, Journal fuer die reine und angewandte Mathematik 92, 156-171",
-        choose="smooth elastic solids and slow blows, where nothing is lost; and as the base of comparison",
+        choose="smooth elastic solids and slow blows, where nothing is lost; and as the baseline for comparison",
     )
 
     stiffness: Any

@@ -64,7 +64,7 @@ class JacksonGreen(AbstractNormalLaw):
             ("first", "Material of one body"),
             ("second", "Material of the other; at least one of the two with a yield strength"),
             ("radius", "R [m] > 0, 1/R = 1/R_1 + 1/R_2"),
-            ("dents", "True: a second blow into a dent meets the hardened dent; False by default: ever new surface"),
+            ("dents", "True: a second blow into a dent meets the hardened dent; False by default: no dent is kept"),
         ),
         source="Jackson and Green 2005, Journal of Tribology 127, 343-354; Jackson, Green and Marghitu 2010, Nonlinear "
         "Dynamics 60, 217-229",

@@ -20,7 +20,7 @@ class LeeWang(AbstractHuntCrossley):
         formula=FORMULA + "3 (1 - c)/4",
         parameters=PARAMETERS,
         source="Lee and Wang 1983, Journal of Mechanisms, Transmissions, and Automation in Design 105, 534-543",
-        choose="to repeat work that used it; it takes about half of the loss that is asked for",
+        choose="to repeat work that used it; its loss is about half of what is asked for",
     )
 
     @staticmethod

@@ -78,7 +78,7 @@ def _refuse_thin(owner: str, radius: Real, thickness: Real) -> None:
     errors.refuse_if(
         radius + thickness <= 0.0,
         lambda: (
-            f"radius of {owner} is 0 and so is that of its Segment; the distance to a line has no sides; give one of "
+            f"radius of {owner} is 0 and so is that of its Segment; the distance to a line has no sign; give one of "
             "them a radius > 0, such as half the bar's thickness"
         ),
     )

@@ -87,7 +87,7 @@ def refuse_unless_finite(owner: str, field: str, values: Any, where: str) -> Non
         if number is not None and not np.all(np.isfinite(number)):
             raise errors.CaromError(
                 f"{field} of {owner}: {word} is {float(number):g} at {where}; it must be finite and smooth wherever "
-                "the robot can be; give `probe=` a place inside its domain, or mend the function"
+                "the robot can be; give `probe=` a place inside its domain, or correct the function"
             )
 
 

@@ -19,7 +19,7 @@ from .surface import AbstractSurface, Bound, finite
 
 
 class Moving(AbstractSurface):
-    """A surface that is carried along, whatever pushes it.
+    """A surface whose motion is prescribed, whatever pushes it.
 
     - `velocity` (x, y) [m/s]: uniform motion. A belt is a plane that moves along itself
     - `turning` [rad/s]: uniform rotation about the point `about` (x, y) [m], which moves with the surface
@@ -78,7 +78,7 @@ class Moving(AbstractSurface):
         own = [name for name in given if name != "frequency"]
         if own:
             raise errors.CaromError(
-                f"Moving got a motion and also {', '.join(own)}; one says how it moves; put all into the motion"
+                f"Moving got a motion and also {', '.join(own)}; only one may say how it moves; put all into the motion"
             )
         self.motion, self.parameters = _own_motion(motion, parameters)
         self.frequency, self.travel = _own_bounds(frequency, travel)

@@ -55,7 +55,7 @@ class Plane(AbstractSurface):
                 "Plane needs either a height or a point (x, y), not both; such as Plane(height=0.0)"
             )
         if slope is not None and normal is not None:
-            raise errors.CaromError("Plane got both a slope and a normal; one says which way it faces; leave out one")
+            raise errors.CaromError("Plane got both a slope and a normal; each says which way it faces; leave out one")
         if point is not None:
             errors.vector("Plane", "point", point, 2)
         else:

@@ -113,5 +113,5 @@ def _refuse_rough(series: Any, tolerance: float) -> None:
         i = int(rough[0])
         raise errors.CaromError(
             f"function of Fitted is not smooth enough in piece {i + 1}: its series ends with {tail[i] / most:.1e} of "
-            f"its largest value, more than the tolerance {tolerance:g}; put a knot where it breaks, or take more parts"
+            f"its largest value, more than the tolerance {tolerance:g}; put a knot at its kinks, or take more parts"
         )

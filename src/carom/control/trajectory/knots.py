@@ -44,5 +44,5 @@ def refuse_times(what: str, times: Any) -> None:
         i = int(back[0])
         raise errors.CaromError(
             f"number {i + 2} of {what} is {times[i + 1]:g} s, not later than number {i + 1}, {times[i]:g} s; they must "
-            "rise"
+            "increase"
         )

@@ -59,7 +59,7 @@ def from_coefficients(knots: Sequence[float], coefficients: Sequence[Sequence[Se
             "coefficients must be as many pieces as there are spans between knots, all of one shape"
         )
     if at[0] != 0.0 or np.any(np.diff(at) <= 0.0):
-        raise errors.CaromError("knots must rise from 0")
+        raise errors.CaromError("knots must increase from 0")
     return Polynomials(jnp.asarray(at), jnp.asarray(coefficients))
 
 

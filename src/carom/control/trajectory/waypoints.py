@@ -68,7 +68,7 @@ def _via(times: Any, points: Any) -> tuple[Any, Any]:
             f"times of Waypoints holds {count} instants and points {len(points)} vectors; each point needs its instant"
         )
     if count < 2:
-        raise errors.CaromError("times of Waypoints holds 1 instant; a motion needs at least two; use Hold to stand")
+        raise errors.CaromError("times of Waypoints holds 1 instant; a motion needs at least two; use Hold instead")
     size = length_of("Waypoints", "points[0]", points[0])
     for i in range(1, count):
         errors.vector("Waypoints", f"points[{i}]", points[i], size)

@@ -55,7 +55,7 @@ class Measured:
     @property
     def verdict(self) -> str:
         if self.missing:
-            return f"not there: {self.missing}"
+            return f"missing: {self.missing}"
         if self.agrees is None:
             return ""
         if self.agrees:

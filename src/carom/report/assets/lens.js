@@ -27,7 +27,7 @@ class Lens {
 
   idle(t, next) {
     if (next) this.say("Next: impact " + next.number + " in " + quantity(next.begin - t, "s", 1e-12) + ".");
-    else this.say("No impact is to come.");
+    else this.say("No further impact.");
   }
   say(words) {
     const { ctx, w, h } = this;

@@ -99,7 +99,7 @@ def fit(
     - `noise`: standard deviation of the data: one number, one per channel, or one per datum. Without it all data are
       taken as equally noisy, by an amount that the residuals tell
     - `times` [s]: when the data were taken, only to check them: in order, one per row
-    - `args`: what differs between fits of one `predict`; new numbers in it compile nothing again
+    - `args`: what differs between fits of one `predict`; new numbers in it need no new compilation
     - `sizes`: what a large change of each parameter would be, as `start`; by default |start|, or 1 where that is zero,
       or |estimate| where that is larger
     - `positive`: names of parameters that stay above zero, such as masses; the search then runs over their logarithms
@@ -137,7 +137,7 @@ def fit(
 def _not_converged(found: Found, names: tuple[str, ...]) -> str:
     return (
         f"the fit did not converge in {found.steps} steps; it stopped at "
-        f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_steps, or look whether "
+        f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_steps, or check whether "
         "predict is smooth there; throw=False returns it"
     )
 

@@ -81,6 +81,6 @@ def _sentence(names: tuple[str, ...], d: np.ndarray, size: np.ndarray, J: np.nda
     seen = float(np.linalg.norm(J @ d)) / spread if spread > 0.0 else 0.0
     moved = "not at all" if seen < 1e-6 else f"by {seen:.2g} standard deviations, all together"
     if len(parts) == 1:
-        return f"the data cannot tell {names[parts[0]]}: a change by {abs(d[parts[0]]):.3g} moves them {moved}"
+        return f"the data do not determine {names[parts[0]]}: a change of {abs(d[parts[0]]):.3g} moves them {moved}"
     changes = ", ".join(f"{names[i]} by {d[i]:+.3g}" for i in parts)
     return f"the data cannot tell these apart: changing {changes} together moves them {moved}"

@@ -55,7 +55,7 @@ def pytest_runtest_logfinish() -> None:
 
 def forget() -> None:
     """Let go of everything that was compiled."""
-    run = sys.modules.get("carom.hybrid.run")
+    run = sys.modules.get("carom.hybrid._run")
     if run is not None:
         run._EXECUTABLES.clear()
     jax.clear_caches()

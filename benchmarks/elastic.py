@@ -25,10 +25,11 @@ import jax.numpy as jnp
 import numpy as np
 from examples.elastic_chain import MODE_SETS, START, link, make_world
 
+from carom.hybrid._run import compiler_options
+from carom.hybrid._run import start as carry_of
 from carom.hybrid.flow import derivative
-from carom.hybrid.run import compiler_options
-from carom.hybrid.run import start as carry_of
-from carom.hybrid.scene import State, merge, split
+from carom.hybrid.scene import Continuous, merge, split
+from carom.hybrid.world import scene_of
 from plain_chain import LOSS, RESTITUTION, RTOL, STIFFNESS, UNTIL, PlainChain, scipy_run
 from timing import Contender, machine, race
 
@@ -48,10 +49,16 @@ def compiled_rates(world):
 
     def rates(t, y, closed, approach):
         q, v = jnp.split(y, 2)
-        state = State(split(world.mechanism, q), split(world.mechanism, v), like.y.extra, ())
-        phases = tuple(jnp.where(closed[i], 1, 0) for i in range(len(like.phases)))
-        memory = tuple((approach[i], LOSS) for i in range(len(like.phases)))
-        out = derivative(world, t, state, phases, memory)
+        state = Continuous(split(world.mechanism, q), split(world.mechanism, v), like.y.extra, ())
+        scene = scene_of(world, t, state, like.phases)
+        phases, memory = [], []
+        for i, contact in enumerate(world.automata):
+            # SciPy's side cuts the forces off where they would pull: that is the phase called slack.
+            k = contact.touching(scene)
+            firm = contact.normal.firmness((approach[i], LOSS), k.indentation, k.rate) > 0.0
+            phases.append(jnp.where(closed[i], jnp.where(firm, 1, 2), 0))
+            memory.append((approach[i], LOSS, contact.friction.piece_at(k.sliding)))
+        out = derivative(world, t, state, tuple(phases), tuple(memory))
         return jnp.concatenate([merge(out.q), merge(out.v)])
 
     made = jax.jit(rates, compiler_options=compiler_options())

@@ -131,7 +131,7 @@ def ours(table: Rows) -> None:
             lambda start, o=options: carom.final_state(
                 make_world(), start, 100.0, settings=carom.Settings(max_events=EVENTS, ledger=False, **o)
             ),
-            compiler_options=carom.hybrid.run.compiler_options(),
+            compiler_options=carom.hybrid._run.compiler_options(),
         )
         jax.block_until_ready(bare(START))
         seconds = best_of(lambda: jax.block_until_ready(bare(START)), 15)  # noqa: B023

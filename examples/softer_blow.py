@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import carom
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 LENGTH, MASS, FLOOR, PLACE = 0.4, 1.0, -0.6, 0.7
 SPEED = (-1.0, -2.0)  # [m/s] of the tip

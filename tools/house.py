@@ -17,7 +17,7 @@ LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
 
 # From the ground up: a package imports from its own floor's left neighbours and from the floors below.
 LADDER = (
-    ("quantities", "errors", "cache", "progress", "forms"),
+    ("quantities", "errors", "_cache", "_progress", "forms"),
     ("beam",),
     ("mechanism",),
     ("dynamics", "derivation"),
@@ -25,9 +25,9 @@ LADDER = (
     ("contact", "control", "element"),
     ("captures", "crawl"),
     ("result",),
-    ("simulation",),
+    ("_simulation",),
     ("study",),
-    ("figures", "report", "citation"),
+    ("figures", "report", "_citation"),
     ("scenario",),
     ("experiment",),
     ("cli", "__main__"),

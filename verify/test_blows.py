@@ -11,7 +11,7 @@ import pytest
 import carom
 from carom.contact.impact.course import Blows, impulses_along
 from carom.contact.impact.path import Weights, path
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 DOF = 6  # smaller systems have rows that end in zeros
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "elastic_chain.py"))
 make_world, run = EXAMPLE["make_world"], EXAMPLE["run"]

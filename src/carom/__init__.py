@@ -10,7 +10,7 @@ if "xla_backend_extra_options" not in _os.environ.get("XLA_FLAGS", ""):
 
 import jax as _jax
 
-from . import cache as _cache
+from . import _cache
 
 # What was compiled once is found on disk by the next process, unless the user keeps a cache of their own.
 if not getattr(_jax.config, "jax_compilation_cache_dir", None):
@@ -28,13 +28,15 @@ from . import control as control
 from . import crawl as crawl
 from . import dynamics as dynamics
 from . import study as study
+from ._citation import cite as cite
+from ._simulation import SimulationError as SimulationError
+from ._simulation import simulate as simulate
 from .captures import AfterCapture as AfterCapture
 from .captures import Capture as Capture
 from .captures import HoldPose as HoldPose
 from .captures import after_capture as after_capture
 from .captures import capture as capture
 from .captures import capture_by_pseudo_inverse as capture_by_pseudo_inverse
-from .citation import cite as cite
 from .contact import Ambrosio as Ambrosio
 from .contact import BengisuAkay as BengisuAkay
 from .contact import CarvalhoMartins as CarvalhoMartins
@@ -108,8 +110,6 @@ from .result import Event as Event
 from .result import Impact as Impact
 from .result import Result as Result
 from .result import Stance as Stance
-from .simulation import SimulationError as SimulationError
-from .simulation import simulate as simulate
 from .study import ReturnMap as ReturnMap
 from .study import batch as batch
 from .study import bifurcation as bifurcation
@@ -133,3 +133,14 @@ def __getattr__(name: str) -> object:
             ) from None
         return Scenario
     raise AttributeError(f"module 'carom' has no attribute '{name}'")
+
+
+_PACKAGES = ("beam", "contact", "control", "crawl", "dynamics", "experiment", "figures", "hybrid", "report", "scenario")
+
+
+def __dir__() -> list[str]:
+    """What is there for users: rooms that they enter by themselves, and names; not the rooms behind."""
+    from types import ModuleType
+
+    names = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, ModuleType)}
+    return sorted({*names, *_PACKAGES, "Scenario", "study", "__version__"})

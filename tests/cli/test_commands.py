@@ -282,8 +282,8 @@ def test_no_text_of_a_file_is_executed(run, tmp_path):
 
 def test_nothing_in_carom_executes_text():
     package = Path(carom.__file__).parent
-    # store.py keeps compiled programs in the user's own cache, in JAX's format; nothing of a scenario is read so.
-    own_cache = package / "hybrid" / "store.py"
+    # _store.py keeps compiled programs in the user's own cache, in JAX's format; nothing of a scenario is read so.
+    own_cache = package / "hybrid" / "_store.py"
     wanted = re.compile(
         r"(?<![\w.])(eval|exec|compile|__import__)\(|\b(pickle|marshal|shelve|yaml|dill)\b|os\.system|shell=True"
     )

@@ -65,7 +65,7 @@ def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
 
 
 def test_ctrl_c_between_chunks_of_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
-    own, store = experiment.simulate, sys.modules["carom.simulation"]._Store
+    own, store = experiment.simulate, sys.modules["carom._simulation"]._Store
     add, calls = store.add, []
 
     def counted(*args, **options):

@@ -124,7 +124,7 @@ import sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job would ignore
 from carom.cli import main
 from carom.experiment import experiment
-store = sys.modules["carom.simulation"]._Store
+store = sys.modules["carom._simulation"]._Store
 own = store.add
 store.add = lambda *a: (print("going", flush=True), own(*a))
 main()

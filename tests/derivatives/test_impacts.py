@@ -9,7 +9,7 @@ import pytest
 from examples.arm_repeated_impact import make_world
 
 import carom
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 RADIUS = 0.1
 PLAIN = carom.Settings(ledger=False)

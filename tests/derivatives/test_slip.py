@@ -6,7 +6,7 @@ import numpy as np
 
 import carom
 from carom.hybrid import outcome
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 G = 9.81
 BLOCK = carom.Mechanism([carom.Body(mass=1.0, inertia=0.1)], base=carom.Free())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from carom.contact import catalogue
 from carom.contact.catalogue import FRICTION_LAWS, IMPACT_LAWS, NORMAL_LAWS, Entry
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 
 def each(*kinds: tuple[Entry, ...]) -> Any:

@@ -14,7 +14,7 @@ import carom
 from carom.contact import blow
 from carom.contact.impact.path import Weights, path
 from carom.contact.impact.several import Problem, solve
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 DOF, ROWS, DRAWS = 8, 6, 500  # smaller systems are padded with unit masses and zero rows: one compilation for all
 

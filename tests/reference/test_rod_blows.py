@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import brentq
 
 import carom
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 from ..unit.followed_blow import followed
 from .rod_on_floor import LENGTH, G, rod, weights

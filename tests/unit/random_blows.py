@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from carom.contact.impact.course import Blows, impulses_along
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 
 def several(w: Any, u: Any, e: Any, mu: Any, limit: Any, newton: bool = False, ends: bool = False) -> Any:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid.kernel import in_registers
-from carom.hybrid.run import compiler_options, start, to_end
+from carom.hybrid._kernel import in_registers
+from carom.hybrid._run import compiler_options, start, to_end
 from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import solver_of
-from carom.study.lanes import lockstep
+from carom.study._lanes import lockstep
 
 
 def bouncing(p):

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import carom
-from carom import cache
-from carom.hybrid import store
+from carom import _cache as cache
+from carom.hybrid import _store as store
 
 from .test_planted import Evil, asked, named, place
 
@@ -147,8 +147,8 @@ def test_a_structure_names_classes_of_carom_only():
         return store._Structure(io.BytesIO(data)).load()
 
     assert read(pickle.dumps((1, {"a": [2.0, None]}))) == (1, {"a": [2.0, None]})
-    for bad in (b"cposix\nsystem\n.", b"ccarom.simulation\nos.system\n.", b"ccarom.simulation\nsimulate\n.",
-                b"\x80\x04\x8c\x10carom.simulation\x8c\x0ajax.Array.x\x93."):  # fmt: skip
+    for bad in (b"cposix\nsystem\n.", b"ccarom._simulation\nos.system\n.", b"ccarom._simulation\nsimulate\n.",
+                b"\x80\x04\x8c\x11carom._simulation\x8c\x0ajax.Array.x\x93."):  # fmt: skip
         with pytest.raises((store.Foreign, AttributeError, pickle.UnpicklingError)):
             read(bad)
 

@@ -14,7 +14,7 @@ import pytest
 import carom
 from carom.captures import HoldPose
 from carom.control import ComputedTorque, FeedForward, MinimumJerk
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 ARM = carom.Arm([carom.Rod(length=1.0, mass=1.0), carom.Rod(length=0.7, mass=0.5)])
 START, TARGET, UNTIL = ARM.state([0.3, -0.2]), [0.8, 0.4], 0.25

@@ -112,7 +112,7 @@ def test_ctrl_c_during_the_repetition_leaves_the_result(monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["carom.simulation"]._Store, "add", stopped)
+    monkeypatch.setattr(sys.modules["carom._simulation"]._Store, "add", stopped)
     with pytest.raises(KeyboardInterrupt):
         result.converge(progress=False)
     np.testing.assert_array_equal(result.q[-1], at_rest)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid.locate import Asked, Ends
-from carom.hybrid.seen import hidden_peak
+from carom.hybrid._locate import Asked, Ends
+from carom.hybrid._seen import hidden_peak
 
 from .probes import EXACT, G, Probe, disk, fly, instants
 

@@ -120,7 +120,9 @@ def test_what_drowns_in_the_noise_is_named():
         return p["a"] + 1e-4 * p["b"] * t
 
     loud, quiet = (carom.fit(predict, 2.0 + 3e-4 * t, {"a": 1.0, "b": 1.0}, noise=n) for n in (0.1, 1e-6))
-    assert np.isnan(loud.estimate["b"]) and loud.undetermined[0].startswith("the data do not determine b: a change of 3")
+    assert np.isnan(loud.estimate["b"]) and loud.undetermined[0].startswith(
+        "the data do not determine b: a change of 3"
+    )
     assert loud.estimate["a"] == pytest.approx(2.0, abs=0.05)
     assert quiet.determined and quiet.estimate["b"] == pytest.approx(3.0, abs=0.05)
 

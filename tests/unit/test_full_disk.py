@@ -97,7 +97,7 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
 
 def streamed(world: carom.World, folder: Path) -> carom.errors.CaromError:
     with pytest.raises(carom.CaromError) as said, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys.modules["carom.simulation"], "ROWS", CHUNK)
+        patched.setattr(sys.modules["carom._simulation"], "ROWS", CHUNK)
         carom.simulate(world, world.state(base=(0.0, 0.3)), until=3.0, stream=folder)
     return said.value
 

@@ -8,7 +8,7 @@ import pytest
 import carom
 from carom import errors
 from carom.hybrid import outcome
-from carom.hybrid.run import named, start
+from carom.hybrid._run import named, start
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 BAR = carom.Mechanism([carom.Link(carom.Rod(length=1.0, mass=1.0), sites={"root": (0.0, 0.0)})], base=carom.Free())

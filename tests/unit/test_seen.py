@@ -7,11 +7,11 @@ import pytest
 import carom
 from carom.contact.impact.maintained import stopped
 from carom.contact.impact.system import System
+from carom.hybrid._locate import Asked, Ends
+from carom.hybrid._seen import _at_once, _doubted, _part_doubt
 from carom.hybrid.condition import ROUNDING, rising
-from carom.hybrid.locate import Asked, Ends
 from carom.hybrid.reaction import Row, react
 from carom.hybrid.scene import Scene
-from carom.hybrid.seen import _at_once, _doubted, _part_doubt
 
 
 def asked(condition, value, rate):

@@ -18,7 +18,7 @@ from .dropped_ball import STIFFNESS, drop, pendulum
 @pytest.fixture
 def nothing_compiles(monkeypatch: pytest.MonkeyPatch, unchecked: None) -> None:
     """The loop is what takes seconds to compile; the opening look at contacts and guards is a small program."""
-    module = sys.modules["carom.simulation"]  # carom.simulate is the function
+    module = sys.modules["carom._simulation"]  # carom.simulate is the function
     compile_ = module.executable
 
     def refuse_loop(function: Any, *args: Any) -> Any:

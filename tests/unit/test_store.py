@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import pytest
 
 import carom
-from carom.hybrid import store
-from carom.hybrid.run import chunk
+from carom.hybrid import _store as store
+from carom.hybrid._run import chunk
 
 SCRIPT = """
 import carom

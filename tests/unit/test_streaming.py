@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.simulation import read_chunk
+from carom._simulation import read_chunk
 
 from .dropped_ball import pendulum
 

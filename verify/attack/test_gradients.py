@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid.run import compiler_options
+from carom.hybrid._run import compiler_options
 
 from .tally import SHARE, Tally
 from .worlds import lanes, maker, structure

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from .. import errors
-from ..progress import Line
+from .._progress import Line
 
 DIFFERS, BAD_INPUT, ENDED_EARLY, INTERRUPTED = 1, 2, 3, 130
 

@@ -9,9 +9,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from ..hybrid._in_words import spelled
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning, unless
-from ..hybrid.in_words import spelled
 from ..hybrid.reaction import Row
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..hybrid.member import AbstractUnplaced
+from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
 from ..quantities import Real
 from .compliant import CompliantContact

@@ -50,9 +50,9 @@ def simulated_restitution(
     `until` [s] must be longer than the blow; the flight after it costs nothing.
     """
     # Here and not above: simulate stands on contacts.
+    from .._simulation import simulate
     from ..hybrid import Settings, World
     from ..mechanism import Disk, Free, Mechanism
-    from ..simulation import simulate
     from .contact import Contact
     from .surfaces import Plane
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._simulation import simulate
 from ..captures import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
@@ -23,7 +24,6 @@ from ..result.stances import Stance
 from ..scenario import model
 from ..scenario.build import assembled, mechanism_of, settings_of, state_of, world_of
 from ..scenario.places import at
-from ..simulation import simulate
 
 Say = Callable[[str], None]
 

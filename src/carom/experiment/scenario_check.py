@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .._simulation import check_start
 from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
@@ -15,7 +16,6 @@ from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
 from ..scenario.places import ScenarioError, at, line_of, shortened
 from ..scenario.text import read
-from ..simulation import check_start
 from .measures import MEASURES, nearest
 
 

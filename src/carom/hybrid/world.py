@@ -14,8 +14,8 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State, walk
 from ..quantities import Real
+from ._member import AbstractMember, AbstractUnplaced, gather
 from .automaton import AbstractAutomaton
-from .member import AbstractMember, AbstractUnplaced, gather
 from .reporting import Channel, ContactReport
 from .scene import Continuous, Own, Scene, length_of
 

@@ -81,7 +81,7 @@ def table(rows: Sequence[Number], most: int = SHOWN) -> list[str]:
 
 def converge(result: Result, progress: bool | None = None) -> Convergence:
     """Repeat a run at a tenth of its tolerance, and compare. Ctrl-C goes on to the caller, who still has the result."""
-    from ..simulation import repeat  # which imports results
+    from .._simulation import repeat  # which imports results
 
     rtol, atol = (tighter(float(x)) for x in (result.integration.rtol, result.integration.atol))
     # What was stopped from outside is compared up to there; what failed by itself may fail elsewhere, or not at all.

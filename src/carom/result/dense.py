@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ..hybrid.run import executable
+from ..hybrid._run import executable
 from ..quantities import Times
 
 if TYPE_CHECKING:

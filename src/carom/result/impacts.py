@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..dynamics.energy import kinetic_energy_by_link
+from ..hybrid._run import EventRow
 from ..hybrid.reporting import ContactReport, Pair
-from ..hybrid.run import EventRow
 from ..hybrid.scene import Own, Scene, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism

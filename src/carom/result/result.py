@@ -14,9 +14,9 @@ import numpy as np
 from .. import errors
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
-from ..hybrid.carry import Carry
+from ..hybrid._carry import Carry
+from ..hybrid._run import EventRow, StepRow
 from ..hybrid.flow import derivative
-from ..hybrid.run import EventRow, StepRow
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World

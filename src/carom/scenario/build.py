@@ -73,7 +73,7 @@ def settings_of(scenario: Scenario) -> Settings:
 
 def simulate(scenario: Scenario, **options: Any) -> Any:
     """Run the world of a scenario from its start."""
-    from ..simulation import simulate as go
+    from .._simulation import simulate as go
 
     world = world_of(scenario)
     start = state_of(scenario, world.mechanism)

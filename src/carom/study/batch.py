@@ -12,14 +12,14 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
+from .._simulation import check_start
 from ..hybrid import outcome
-from ..hybrid.carry import Carry
+from ..hybrid._carry import Carry
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State
 from ..quantities import Function
-from ..simulation import check_start
-from .lanes import Ends, How, Start, on_cpu, on_gpu, state_of
+from ._lanes import Ends, How, Start, on_cpu, on_gpu, state_of
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 

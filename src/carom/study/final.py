@@ -8,9 +8,9 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.carry import Carry
-from ..hybrid.run import named, to_end
-from ..hybrid.run import start as opened
+from ..hybrid._carry import Carry
+from ..hybrid._run import named, to_end
+from ..hybrid._run import start as opened
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state

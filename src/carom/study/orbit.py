@@ -19,16 +19,16 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from .. import errors
+from .._simulation import simulate
 from ..hybrid import outcome
-from ..hybrid.carry import begin
-from ..hybrid.run import compiler_options, to_end
+from ..hybrid._carry import begin
+from ..hybrid._run import compiler_options, to_end
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Function
 from ..result.result import Result
-from ..simulation import simulate
 from .poincare_section import Section
 
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits

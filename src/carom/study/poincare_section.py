@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..hybrid._run import StepRow
 from ..hybrid.flow import derivative
-from ..hybrid.run import StepRow
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World

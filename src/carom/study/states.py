@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.run import start as opened
-from ..hybrid.run import to_end
+from ..hybrid._run import start as opened
+from ..hybrid._run import to_end
 from ..hybrid.scene import merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World

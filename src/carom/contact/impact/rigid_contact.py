@@ -9,9 +9,9 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid._in_words import spelled
+from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
-from ...hybrid.in_words import spelled
-from ...hybrid.member import AbstractMember
 from ...quantities import Real
 from ..friction import AbstractDry, Frictionless
 from ..pairs import AbstractPair, pair_of

@@ -7,7 +7,7 @@ from typing import Any
 import equinox as eqx
 
 from ... import errors
-from ...hybrid.member import AbstractUnplaced
+from ...hybrid._member import AbstractUnplaced
 from ...mechanism import Mechanism
 from ..impact import RigidContact
 from ..pairs.site_on_surface import SiteOnSurface

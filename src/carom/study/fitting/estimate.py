@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...hybrid.run import compiler_options
+from ...hybrid._run import compiler_options
 from ...quantities import Function, Vector
 from .fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
 from .search import Found, plain, search

@@ -1,7 +1,7 @@
 """The flat loop: one attempt at one step of whatever phase the world is in; landing and jump in the same body.
 
 Under vmap every lane is in its own phase, takes its own steps and meets its own events; no lane waits for another
-until the end. `attempt` tries a step, `settle` (landing.py) decides what becomes of it, `advance` is the body.
+until the end. `attempt` tries a step, `settle` (_landing.py) decides what becomes of it, `advance` is the body.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import jax.numpy as jnp
 
 from ..quantities import Real
 from . import outcome
-from .carry import Attempt, Carry, Verdict
+from ._carry import Attempt, Carry, Verdict
+from ._ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
+from ._jump import serve
+from ._landing import exact, settle
+from ._locate import arming, ask, width_of
+from ._pace import error_of, most_turned, next_step, restart
+from ._seen import depths, fastest, unseen, watched
 from .condition import any_of
-from .ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
 from .flow import any_holding, brought_back, derivative
-from .jump import serve
-from .landing import exact, settle
-from .locate import arming, ask, width_of
-from .pace import error_of, most_turned, next_step, restart
 from .scene import Continuous, Own
-from .seen import depths, fastest, unseen, watched
 from .settings import Integration
 from .world import World, owns
 

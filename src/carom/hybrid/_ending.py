@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..quantities import Flag, Real
 from . import outcome
-from .carry import Attempt, Carry
+from ._carry import Attempt, Carry
 from .condition import any_of
 from .scene import Continuous
 from .settings import Integration

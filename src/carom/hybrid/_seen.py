@@ -22,8 +22,8 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real, Reals
+from ._locate import Asked, Ends
 from .condition import BEAT, Watch, any_of
-from .locate import Asked, Ends
 from .scene import Continuous
 from .world import World, owns, scene_of
 

@@ -9,7 +9,7 @@ converge, no tolerance for it, but the exact Jacobian at every step, here by for
 which is the usual form (Hairer and Wanner, Solving ODEs II, IV.7) times g, so that a step of length zero divides by
 nothing.
 
-The state is (q, v, extra, work). Its structure makes the linear algebra small (stage_system.py).
+The state is (q, v, extra, work). Its structure makes the linear algebra small (_stage_system.py).
 
 When to choose it: fast transients that have died out hold an explicit method to steps of a few of their time constants
 (strong gains on small inertia, light elastic links); this one steps over them. A step costs about as much as one
@@ -30,8 +30,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._stage_system import Power, Rhs, linearized
 from .scene import Continuous
-from .stage_system import Power, Rhs, linearized
 
 Rows = tuple[tuple[float, ...], ...]
 

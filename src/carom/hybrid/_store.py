@@ -6,7 +6,7 @@ shapes. Only worlds made of carom's own classes take part: code of a user may ch
 worlds are left to JAX's cache.
 
 Programs are code, and reading one runs it: they are read from the user's own folder, and only with the tag that the
-user's key made (`carom/cache.py`).
+user's key made (`carom/_cache.py`).
 
 `CAROM_PROGRAMS=off` in the environment switches it off, for those who patch carom while it runs.
 """
@@ -32,7 +32,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .. import cache
+from .. import _cache as cache
 from ..mechanism.recipe import Recipe
 
 OWN = "carom."

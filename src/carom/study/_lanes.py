@@ -22,9 +22,9 @@ from jaxtyping import PyTree
 
 from .. import errors
 from ..hybrid import outcome
-from ..hybrid.carry import Carry
-from ..hybrid.kernel import in_registers
-from ..hybrid.run import executable, named, start, to_end, together
+from ..hybrid._carry import Carry
+from ..hybrid._kernel import in_registers
+from ..hybrid._run import executable, named, start, to_end, together
 from ..hybrid.scene import Continuous
 from ..hybrid.settings import Integration
 from ..hybrid.solvers import RungeKutta

@@ -19,12 +19,12 @@ from jaxtyping import Array, PyTree
 
 from ..quantities import Real
 from . import outcome
-from .carry import Carry, begin
+from ._carry import Carry, begin
+from ._loop import advance
+from ._store import load_or_make
 from .condition import any_of
-from .loop import advance
 from .scene import Continuous, Scene, merge, split
 from .settings import Integration
-from .store import load_or_make
 from .world import World
 
 
@@ -40,7 +40,7 @@ MOST = 300  # compiled programs held in memory; each takes some megabytes, and t
 
 
 def executable(function: Any, static: tuple[Any, ...], *args: Any) -> Any:
-    """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`store.py`).
+    """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`_store.py`).
 
     Asked for explicitly (and not left to jit) so that compile time can be told from run time, and so that several
     threads can share it.

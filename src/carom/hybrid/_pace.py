@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..quantities import Flag, Real
-from .carry import Attempt, Carry, Verdict
+from ._carry import Attempt, Carry, Verdict
 from .condition import any_of
 from .scene import Continuous
 from .settings import Integration

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Flag, Real
-from .carry import Attempt, Carry, Verdict
+from ._carry import Attempt, Carry, Verdict
+from ._locate import ahead, holding, just_now, together, topped, turned, width_of
 from .condition import any_of
-from .locate import ahead, holding, just_now, together, topped, turned, width_of
 from .scene import Continuous
 
 CROSSING = 1e-6  # of the proposed step: a condition whose value is zero within this crosses zero there

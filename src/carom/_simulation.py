@@ -16,16 +16,16 @@ import numpy as np
 from jaxtyping import PyTree
 
 from . import errors
+from ._progress import RunLine
 from .hybrid import outcome
-from .hybrid.carry import Carry
+from .hybrid._carry import Carry
+from .hybrid._run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.condition import condition_of
 from .hybrid.flow import scene_with_motion
-from .hybrid.run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.scene import Scene, merge, split
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
-from .progress import RunLine
 from .quantities import Given
 from .result import files
 from .result.cautions import at_once

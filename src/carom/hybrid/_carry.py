@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real
 from . import outcome
-from .locate import Asked, Ends
+from ._locate import Asked, Ends
 from .scene import Continuous
 from .world import World
 

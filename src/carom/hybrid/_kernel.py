@@ -14,9 +14,9 @@ import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
 from . import outcome
-from .carry import Carry
-from .loop import advance
-from .scalar import scalar_program
+from ._carry import Carry
+from ._loop import advance
+from ._scalar import scalar_program
 from .settings import Integration
 from .world import World
 

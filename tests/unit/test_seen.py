@@ -52,7 +52,7 @@ def test_feet_that_come_to_rest_do_so_together_and_gain_nothing():
     mass = np.diag([2.0, 0.1])
     rows = [[1.0, -0.3], [1.0, 0.5], [1.0, 0.2]]
     velocity = np.array([1e-6, -4e-6])
-    system = System([], rows, [], [float(np.dot(row, velocity)) for row in rows])
+    system = System([], rows, [], [float(np.dot(row, velocity)) for row in rows], [])
     after, speed = stopped(
         system, [jnp.asarray(on) for on in (True, True, False)], velocity, lambda f: list(np.linalg.solve(mass, f))
     )

@@ -27,7 +27,8 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     true = holding(a.asked, c.armed, width)
     near = together(a.asked, c.armed, true, width)
     true = tuple(jnp.where(a.last, n, h) for n, h in zip(near, true, strict=True))  # nothing comes after the horizon
-    over = topped(c.guard, a.asked)
+    # A step of no length follows a jump: what its beginning showed was another phase.
+    over = tuple(o & ~c.fresh for o in topped(c.guard, a.asked))
     sought = tuple(t | o for t, o in zip(true, over, strict=True))
     met, behind = good & any_of(true), good & any_of(over)
     bracket = jnp.isfinite(c.high) & (a.span < c.high)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
 
-UNROLL = 8
+from ..mechanism.walk import UNROLL
 
 
 def ldl_factor(matrix: list[list[Any]], skip_below: float | None = None) -> Callable[[list[Any]], list[Any]]:

@@ -28,7 +28,7 @@ from ..scenario.places import at
 Say = Callable[[str], None]
 
 
-ROUNDING = 1e-12  # of a velocity or an impulse: what is smaller is zero
+ZERO = 1e-12  # of a velocity or an impulse: what is smaller is zero
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,8 +202,8 @@ def _blow_of(own: Any) -> Blow:
     normal = -before / speed if speed > 0.0 else np.array([1.0, 0.0])
     tangent = np.array([normal[1], -normal[0]])
     push = np.asarray(own.impulse)
-    after = np.where(np.abs(after) < ROUNDING * speed, 0.0, after)
-    push = np.where(np.abs(push) < ROUNDING * np.hypot(*push), 0.0, push)
+    after = np.where(np.abs(after) < ZERO * speed, 0.0, after)
+    push = np.where(np.abs(push) < ZERO * np.hypot(*push), 0.0, push)
     had, left = (tuple(map(float, kinetic_energy_by_link(own.mechanism, own.q, v))) for v in (own.before, own.after))
     impact = Impact(
         contact=f"{own.hand} takes {own.grip}",

@@ -19,7 +19,7 @@ from jax.flatten_util import ravel_pytree
 
 from .scene import Continuous
 
-UNROLL = 12  # unknowns up to which elimination is written out on scalars
+WRITTEN_OUT = 12  # unknowns up to which elimination is written out on scalars
 
 Rhs = Callable[[Any, Continuous], Continuous]
 Solve = Callable[[Continuous], Continuous]
@@ -30,7 +30,7 @@ def linearized(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power, C
     """The solver of (I - g J) k = r, the product J_w k, and df/dt, all at (t, y)."""
     drift = jax.jvp(lambda t: rhs(t, y), (t,), (jnp.ones_like(t),))[1]
     scalars = isinstance(y.q, tuple)
-    if scalars and len(jax.tree.leaves((y.v, y.extra))) <= UNROLL:
+    if scalars and len(jax.tree.leaves((y.v, y.extra))) <= WRITTEN_OUT:
         return *_written_out(rhs, t, y, g), drift
     return *_in_arrays(rhs, t, y, g), drift
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 SHARE = 1e-12  # of the largest impulse of a blow: a contact that takes less takes no part
-ROUNDING = 1e-9  # of the largest indentation
+SHALLOWEST = 1e-9  # of the largest indentation
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _lasting(result: Result, contact: ContactReport, spells: list[Spell]) -> lis
             t_end=spell.end,
             **_velocities(before, after, k),
             max_indentation=c.max_indentation,
-            residual_indentation=left if left > ROUNDING * c.max_indentation else 0.0,
+            residual_indentation=left if left > SHALLOWEST * c.max_indentation else 0.0,
             max_normal_force=c.max_normal_force,
             normal_impulse=c.normal_impulse,
             tangential_impulse=c.tangential_impulse,

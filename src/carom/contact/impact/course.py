@@ -34,9 +34,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING
 from ...quantities import PhaseNumber
 from .gain import held_back
-from .path import ROUNDING
 from .several import SOLVED, Decided, Problem, among, decide, pick, values, vector
 
 LOOK, COMPRESS, RESTORE, OVER = range(4)  # LOOK: the solution by end velocities, which compression is held back to

@@ -12,8 +12,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING
 from ...quantities import Real
-from .path import ROUNDING
 
 
 def held_back(safe: Any, wanted: Any, speed: Real, w: Any, group: Any) -> Any:

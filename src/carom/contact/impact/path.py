@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING
 from ...quantities import Real
 
 FAR = 1e100  # an impulse that is never reached; its square times any inverse mass is still a number
-ROUNDING = 64 * float(jnp.finfo(jnp.float64).eps)  # of what a difference was taken: smaller ones are none
 
 
 class Weights(NamedTuple):

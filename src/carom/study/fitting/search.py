@@ -11,7 +11,7 @@ import scipy.optimize
 from ... import errors
 
 STILL = 1e-6  # what is left to gain, relative to the residuals
-ROUNDING = 1e-11  # the same, relative to the data
+EXACT = 1e-11  # the same, relative to the data
 NEARLY = 1e-3  # likewise, where the search ends because the noise of the integration hides the rest
 FINE = 1e-12  # changes of sum and parameters, at which it ends
 
@@ -49,7 +49,7 @@ def search(evaluate: Evaluate, first: np.ndarray, largest: float, max_steps: int
     )
     r, J = known(found.x)
     small = (NEARLY if found.status > 0 else STILL) * float(np.linalg.norm(r))
-    return Found(found.x, r, J, _left(r, J) <= max(small, ROUNDING * largest), int(found.nfev))
+    return Found(found.x, r, J, _left(r, J) <= max(small, EXACT * largest), int(found.nfev))
 
 
 def plain(found: Found, above: np.ndarray) -> Found:

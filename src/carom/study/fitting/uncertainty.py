@@ -9,7 +9,7 @@ import numpy as np
 from .search import Found
 
 VISIBLE = 0.2  # standard deviations of all data together, for a change of the parameters by their own size
-RANK_TOLERANCE = 1e-7  # singular values of J with unit columns below this fraction of the largest count as zero
+DEPENDENT = 1e-7  # singular values of J with unit columns below this fraction of the largest count as zero
 TAKES_PART = 0.05  # share of a parameter in a direction from which the direction touches it
 
 
@@ -48,10 +48,8 @@ def _directions(J: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray]:
     unit = J / np.where(norms > 0.0, norms, 1.0)
     _, t, tilted = np.linalg.svd(unit, full_matrices=False)
     # A column may be small because of its unit; numerically, only columns that repeat each other are none.
-    gone = [
-        w / np.where(norms > 0.0, norms, np.inf) for w, x in zip(tilted, t, strict=True) if x < RANK_TOLERANCE * t[0]
-    ]
-    gone += [np.eye(len(norms))[i] for i in np.flatnonzero(norms <= RANK_TOLERANCE * np.max(norms) * 1e-6)]
+    gone = [w / np.where(norms > 0.0, norms, np.inf) for w, x in zip(tilted, t, strict=True) if x < DEPENDENT * t[0]]
+    gone += [np.eye(len(norms))[i] for i in np.flatnonzero(norms <= DEPENDENT * np.max(norms) * 1e-6)]
     weak = [row for row, x in zip(rows, s, strict=True) if x < VISIBLE * spread]
     hidden = _basis([*gone, *weak], len(norms))
     # What is left over is seen by the data: invert there.

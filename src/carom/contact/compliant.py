@@ -190,7 +190,7 @@ class CompliantContact(AbstractAutomaton):
         r = rows_of(self.pair, scene)
         row, zero = r.tangential, jnp.asarray(0.0)
         held = self._dry.held(r.tangential_drift, r.touch.sliding)
-        return [Row(self._holds(own.phase) & r.tangential_moves(scene), row, row, *held, zero)]
+        return [Row(self._holds(own.phase), row, row, *held, zero)]
 
     def _holds(self, phase: PhaseNumber) -> Any:
         return (phase != OPEN) & (self._mode(phase) == STICKING)

@@ -13,12 +13,14 @@ refinements, which leave an error of eps^4.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
 EPSILON = 1e-8  # of the diagonal entries
+SINGULAR = 1e-8  # of the largest row: one that is smaller cannot be moved by what it holds
 UNLIKE = 100.0  # times a diagonal entry: a mean beyond this is not its own
 
 
@@ -51,7 +53,7 @@ def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -
     through = [solve(row.along) for row in rows]
     weights = masked([[dot(row.across, t) for t in through] for row in rows], [row.active for row in rows])
     right = [jnp.where(row.active, -(dot(row.across, free) + row.drift), 0.0) for row in rows]
-    forces = least(weights, right)
+    forces = least(weights, right, singular(rows))
     moved = tuple(a + sum(x * t[j] for x, t in zip(forces, through, strict=True)) for j, a in enumerate(free))
     pushed = [sum(jnp.abs(x * t[j]) for x, t in zip(forces, through, strict=True)) for j in range(len(moved))]
     terms = [jnp.abs(a) + p for a, p in zip(free, pushed, strict=True)]  # of the accelerations
@@ -69,7 +71,7 @@ def restore(rows: list[Row], q: Any, v: Any, solve: Callable[[list[Any]], list[A
     out = []
     for values, errors in ((q, [row.place for row in rows]), (v, [row.speed for row in rows])):
         right = [jnp.where(row.active, -error, 0.0) for row, error in zip(rows, errors, strict=True)]
-        steps = least(weights, right)
+        steps = least(weights, right, singular(rows))
         moved = [x + sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j, x in enumerate(values)]
         out.append(tuple(jnp.asarray(x, dtype=float) for x in moved))
     return out[0], out[1]
@@ -81,17 +83,26 @@ def masked(w: list[list[Any]], on: list[Any]) -> list[list[Any]]:
     return [[jnp.where(on[i] & on[j], w[i][j], 1.0 if i == j else 0.0) for j in range(n)] for i in range(n)]
 
 
-def least(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
-    """The solution of least norm, for matrices with a non-negative symmetric part and a positive diagonal."""
+def singular(rows: list[Row]) -> list[Any]:
+    """Rows that nothing moves, such as that of a foot under a stretched leg, which cannot slide."""
+    sizes = [sum(jnp.abs(x) for x in row.across) for row in rows]
+    largest = functools.reduce(jnp.maximum, sizes, jnp.asarray(0.0))
+    return [size <= SINGULAR * largest for size in sizes]
+
+
+def least(matrix: list[list[Any]], right: list[Any], stuck: list[Any] | None = None) -> list[Any]:
+    """The solution of least norm, for matrices with a non-negative symmetric part; `stuck` rows are singular."""
     n = len(right)
     if n == 0:
         return []
     if n == 1:
         return [right[0] / matrix[0][0]]
     # The same addition to every diagonal entry, so that dependent rows share alike; but not one that a small entry, of
-    # a body that is far heavier than the others, would drown in.
+    # a body that is far heavier than the others, would drown in. A row that nothing moves needs it all the more.
     mean = sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
-    bump = [EPSILON * jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
+    own = [jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
+    dead = [matrix[i][i] == 0.0 if stuck is None else stuck[i] for i in range(n)]
+    bump = [EPSILON * jnp.where(dead[i], mean, own[i]) for i in range(n)]
     solve = _eliminate([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
     x = solve(right)
     for _ in range(3):

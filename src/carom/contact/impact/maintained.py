@@ -46,7 +46,7 @@ def held_rows(contacts: Contacts, scene: Scene, phase: PhaseNumber) -> list[Row]
     out = [Row(closed[i], r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
     for k, i in enumerate(rubbing(contacts)):
         row, held = r.row[n + k], friction_at(contacts, k).held(r.drift[n + k], r.speed[n + k])
-        out.append(Row((modes[i] == STICKS) & r.moved[n + k], row, row, *held, jnp.asarray(0.0)))
+        out.append(Row(modes[i] == STICKS, row, row, *held, jnp.asarray(0.0)))
     return out
 
 

@@ -21,12 +21,10 @@ from .card import references
 from .compliant_check import refuse_laws
 from .compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 from .friction import AbstractDry, AbstractFriction, Frictionless
-from .friction.dry import MODES, STICKING, mode_of
+from .friction.stick_slip import CLOSED, OPEN, STICKING, WORDS, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
 from .rows import rows_of
-
-OPEN = 0  # phase number; the law's phases follow, each with every mode of the friction
 
 
 class CompliantContact(AbstractAutomaton):
@@ -116,7 +114,7 @@ class CompliantContact(AbstractAutomaton):
     def _phases(self) -> tuple[Phase, ...]:
         """Apart, then those of the normal law, each with every mode of dry friction."""
         law = zip(self.normal.phases, self.normal.tones, strict=True)
-        modes = MODES if self._dry else ("",)
+        modes = WORDS[STICKING:] if self._dry else ("",)
         return (Phase("open", "open"), *(Phase(word, tone, mode) for word, tone in law for mode in modes))
 
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:
@@ -134,14 +132,14 @@ class CompliantContact(AbstractAutomaton):
 
     def _law(self, phase: PhaseNumber) -> Any:
         """Phase of the normal law."""
-        return (phase - 1) // len(MODES) if self._dry else phase - 1
+        return (phase - 1) // CLOSED if self._dry else phase - 1
 
     def _mode(self, phase: PhaseNumber) -> Any:
         """Mode of dry friction."""
-        return (phase - 1) % len(MODES)
+        return STICKING + (phase - 1) % CLOSED
 
     def _phase(self, law: Any, mode: PhaseNumber) -> Any:
-        return 1 + law * len(MODES) + mode if self._dry else 1 + law
+        return law * CLOSED + mode if self._dry else 1 + law
 
     # -- forces ------------------------------------------------------------------------------------------------------
 
@@ -284,7 +282,7 @@ class CompliantContact(AbstractAutomaton):
             piece = jnp.where(rubbed[0] | rubbed[1], piece, own.memory[-1])
             memory = (*memory, jnp.where(touch, self.friction.piece_at(k.sliding), piece))
         if self._dry is None:
-            return Landing(jnp.where(release, OPEN, self._phase(law, 0)), memory, states)
+            return Landing(jnp.where(release, OPEN, self._phase(law, STICKING)), memory, states)
         again = ~any_of(fired)
         before, trial = (self._mode(own.phase), own.memory[-2:]), self._trial(scene, own, law, memory)
         mode, least = mode_after(self._dry, before, trial, k.sliding, touch | again, rubbed)
@@ -296,4 +294,5 @@ class CompliantContact(AbstractAutomaton):
         r = rows_of(self.pair, scene)
         sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)
         (held,), ((w_tt,),), _ = scene.reactions(self, sticking)
-        return Trial(scene, r, self.normal.force(law, memory, r.touch.indentation, r.touch.rate), held, w_tt)
+        push = self.normal.force(law, memory, r.touch.indentation, r.touch.rate)
+        return Trial(scene, r, push, held, w_tt, self._noise(scene, r.touch))

@@ -12,8 +12,8 @@ from ..hybrid.reaction import dot
 from ..hybrid.scene import Scene
 from ..quantities import Flag, PhaseNumber, Real
 from .friction import AbstractDry
-from .friction.dry import LEFT, RIGHT, STICKING, mode_of, sense
-from .rows import Rows
+from .friction.stick_slip import LEFT, RIGHT, STICKING, mode_of, sense_of
+from .rows import Rows, noise_of_row
 
 SLIP_EXITS = ("slip right", "slip left", "stop")
 LEAST = ("least sliding", "least friction")  # what counted as none when the mode was last decided
@@ -24,7 +24,7 @@ def sliding_force(dry: AbstractDry, mode: PhaseNumber, push: Real, sliding: Real
 
     The sense is that of the mode, not of the velocity: it stays while an event is being located.
     """
-    way = sense(mode)
+    way = sense_of(mode)
     return -way * dry.coefficient(jnp.abs(sliding)) * push - dry.drag * sliding * jnp.abs(way)
 
 
@@ -38,7 +38,7 @@ def slip_and_stop(
     slips = [unless(~sticks, level(-way * held - most - 2.0 * noise, noise)) for way in (1.0, -1.0)]
     # Within a band of speeds (Karnopp) sliding has stopped; without one, when it comes to zero.
     deep = jnp.where(dry.stops_at > 0.0, jnp.inf, 2.0 * least[0])
-    return (*slips, unless(sticks, turning(dry.stops(least[0]) - sense(mode) * sliding, deep)))
+    return (*slips, unless(sticks, turning(dry.stops(least[0]) - sense_of(mode) * sliding, deep)))
 
 
 class Trial(NamedTuple):
@@ -49,6 +49,7 @@ class Trial(NamedTuple):
     push: Any  # normal force [N]
     held: Any  # force along the surface that keeps it from sliding [N]
     w_tt: Any  # acceleration along the surface by a unit force along it [1/kg]
+    place: Any  # what rounding does to its place [m]
 
 
 def mode_after(
@@ -79,20 +80,24 @@ def _within_band(dry: AbstractDry, sliding: Real, ours: Any, mode: PhaseNumber, 
 def _decided(dry: AbstractDry, trial: Trial, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
     """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
 
-    At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later:
-    a normal force larger by `ahead` asks for ahead w_tn/w_tt less. Also returns what counts as no sliding (rounding
-    of the speed, or what is left of it where it has stopped) and as no friction (rounding of the holding force).
+    At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later: a
+    normal force larger by `ahead` asks for ahead w_tn/w_tt less; not where it is clear already. Also returns what
+    counts as no sliding (rounding of the speed, or what is left of it where it has stopped) and as no friction
+    (rounding of the holding force).
     """
-    scene, r, push, held, w_tt = trial
+    scene, r, push, held, w_tt, place = trial
+    movable = w_tt > 0.0  # not the tip of a rod that lies along the surface: held there, it could never turn
+    w_tt = jnp.where(movable, w_tt, 1.0)
     k, motion = r.touch, scene.motion(scene.v)
     w_tn = dot(r.tangential, motion.solve(r.normal))
-    terms = sum(jnp.abs(x * a) for x, a in zip(r.tangential, motion.free, strict=True)) + jnp.abs(r.tangential_drift)
-    least = ROUNDING * terms / w_tt + 1e-300
+    noise, rise = noise_of_row(scene, motion.free, r.tangential, r.tangential_drift, k.sliding, place)
+    least = rise / w_tt + 1e-300
     ahead = 1e-6 * (jnp.abs(push) + jnp.abs(held)) + 1e3 * least
-    held = held - ahead * w_tn / w_tt
+    clear = jnp.abs(held) > 2.0 * dry.limit * jnp.abs(push) + 1e3 * least
+    held = jnp.where(clear, held, held - ahead * w_tn / w_tt)
     driven = jnp.where(jnp.abs(held) <= dry.limit * (push + ahead), STICKING, mode_of(-held))
+    driven = jnp.where(movable, driven, jnp.where(r.tangential_drift < 0.0, LEFT, RIGHT))
     speed = jnp.abs(k.sliding)
-    noise = ROUNDING * sum(jnp.abs(x * v) for x, v in zip(r.tangential, scene.v, strict=True)) + 1e-300
-    still = stopped | (speed <= noise)
+    still, noise = stopped | (speed <= noise), noise + 1e-300
     slow, mode = jnp.where(still, jnp.maximum(speed, noise), noise), jnp.where(still, driven, mode_of(k.sliding))
     return mode, jax.lax.stop_gradient((slow, least))

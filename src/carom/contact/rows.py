@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..hybrid.condition import ROUNDING, any_of
+from ..hybrid.condition import ROUNDING, ULP, any_of
 from ..hybrid.scene import Load, Scene
-from ..quantities import Real
+from ..quantities import Real, Reals
 from .pairs import AbstractPair, Touching
 
 SINGULAR = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
@@ -34,34 +34,42 @@ class Rows(NamedTuple):
 
     def normal_moves(self, scene: Scene) -> Any:
         """Can any motion of the robot change the gap? Not under a leg that is stretched."""
-        return _moves(scene, self.normal, self.tangential)
-
-    def tangential_moves(self, scene: Scene) -> Any:
-        """Can any motion of the robot make it slide?"""
-        return _moves(scene, self.tangential, self.normal)
+        return any_of([jnp.abs(x) > e for x, e in zip(self.normal, self._least(scene), strict=True)])
 
     def passes(self, scene: Scene) -> Any:
         """Nothing moves the gap, and the surface does not come: what it closes with is none."""
-        least = _least(scene, self.tangential)
-        own = sum(e * jnp.abs(v) for e, v in zip(least, scene.v, strict=True))
+        own = sum(e * jnp.abs(v) for e, v in zip(self._least(scene), scene.v, strict=True))
         return ~self.normal_moves(scene) & (jnp.abs(self.separation) <= own)
 
-
-def _moves(scene: Scene, row: list[Any], across: list[Any]) -> Any:
-    """Does a coordinate move the point along `row`?"""
-    return any_of([jnp.abs(x) > e for x, e in zip(row, _least(scene, across), strict=True)])
-
-
-def _least(scene: Scene, across: list[Any]) -> list[Any]:
-    """Entries of a row that are none: the point's own motion across is the measure, so that no unit matters."""
-    small = [ROUNDING * (scene.length if j in angles_of(scene) else 1.0) for j in range(len(across))]
-    return [SINGULAR * jnp.abs(x) + e for x, e in zip(across, small, strict=True)]
+    def _least(self, scene: Scene) -> list[Any]:
+        """Entries of the normal row that are zero, measured by the motion across, so that no unit matters."""
+        small = [ROUNDING * (scene.length if j in angles_of(scene) else 1.0) for j in range(len(self.tangential))]
+        return [SINGULAR * jnp.abs(x) + e for x, e in zip(self.tangential, small, strict=True)]
 
 
 def angles_of(scene: Scene) -> range:
     """Coordinates that are angles of links."""
     top = scene.mechanism.topology
     return range(top.base_dof, top.base_dof + top.links)
+
+
+def noise_of_row(scene: Scene, free: Reals, row: list[Any], drift: Real, speed: Real, place: Real) -> tuple[Any, Any]:
+    """What rounding does to a row's velocity [m/s] and to its rate [m/s^2], measured by the sizes of their terms.
+
+    `free` are the accelerations without reactions, `place` what rounding does to the place of the contact.
+    """
+    rise = _sizes(row, free) + jnp.abs(drift)
+    # Levers are differences of places, and rounded as these are: far away, what turns has less exact speeds.
+    turning = sum(jnp.abs(scene.v[i]) for i in angles_of(scene))
+    turned = turning * turning + sum(jnp.abs(free[i]) for i in angles_of(scene))
+    # A speed is also off by what it changes within the last bits of time.
+    late = 32.0 * ULP * jnp.abs(scene.t)
+    noise = ROUNDING * (_sizes(row, scene.v) + jnp.abs(speed)) + late * rise + turning * place
+    return noise, ROUNDING * rise + turned * place
+
+
+def _sizes(row: list[Any], values: Reals) -> Any:
+    return sum(jnp.abs(x * v) for x, v in zip(row, values, strict=True))
 
 
 def rows_of(pair: AbstractPair, scene: Scene) -> Rows:

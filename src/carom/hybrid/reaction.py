@@ -58,7 +58,7 @@ def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -
     pushed = [sum(jnp.abs(x * t[j]) for x, t in zip(forces, through, strict=True)) for j in range(len(moved))]
     terms = [jnp.abs(a) + p for a, p in zip(free, pushed, strict=True)]  # of the accelerations
     sizes = [
-        (sum(jnp.abs(x) * a for x, a in zip(row.across, terms, strict=True)) + jnp.abs(row.drift)) / jnp.abs(w[i])
+        (sum(jnp.abs(x) * a for x, a in zip(row.across, terms, strict=True)) + jnp.abs(row.drift)) / _unless_zero(w[i])
         for i, (row, w) in enumerate(zip(rows, weights, strict=True))
     ]
     return Reactions(forces, moved, weights, sizes)
@@ -75,6 +75,11 @@ def restore(rows: list[Row], q: Any, v: Any, solve: Callable[[list[Any]], list[A
         moved = [x + sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j, x in enumerate(values)]
         out.append(tuple(jnp.asarray(x, dtype=float) for x in moved))
     return out[0], out[1]
+
+
+def _unless_zero(x: Any) -> Any:
+    """|x|, or 1 where it is zero: nothing moves that row, and its reaction moves nothing."""
+    return jnp.where(x == 0.0, 1.0, jnp.abs(x))
 
 
 def masked(w: list[list[Any]], on: list[Any]) -> list[list[Any]]:
@@ -96,7 +101,8 @@ def least(matrix: list[list[Any]], right: list[Any], stuck: list[Any] | None = N
     if n == 0:
         return []
     if n == 1:
-        return [right[0] / matrix[0][0]]
+        dead = matrix[0][0] == 0.0
+        return [jnp.where(dead, 0.0, right[0] / jnp.where(dead, 1.0, matrix[0][0]))]
     # The same addition to every diagonal entry, so that dependent rows share alike; but not one that a small entry, of
     # a body that is far heavier than the others, would drown in. A row that nothing moves needs it all the more.
     mean = sum(jnp.abs(matrix[i][i]) for i in range(n)) / n

@@ -12,11 +12,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
-from ...quantities import PhaseNumber, Real
+from ...quantities import Real
 from .friction_law import AbstractFriction
 
-STICKING, RIGHT, LEFT = 0, 1, 2
-MODES = ("sticking", "sliding right", "sliding left")
 FADES = 10.0  # [1/s] rate at which sliding within a band of speeds fades
 
 
@@ -56,15 +54,6 @@ class AbstractDry(AbstractFriction):
 
     def force(self, normal: Real, sliding: Real) -> Any:
         return -self.coefficient(jnp.abs(sliding)) * normal * jnp.sign(sliding) - self.drag * sliding
-
-
-def sense(mode: PhaseNumber) -> Any:
-    """+1 sliding right, -1 sliding left, 0 sticking."""
-    return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
-
-
-def mode_of(sense: Real) -> Any:
-    return jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKING))
 
 
 def check_limit(owner: str, mu: Real, static: Real) -> None:

@@ -12,9 +12,10 @@ from ...hybrid.condition import any_of
 from ...hybrid.reaction import dot
 from ...hybrid.scene import Own, Scene
 from ...quantities import Flag, Given, Real
+from ..friction.stick_slip import OPEN
 from .impulses import blow_of, driven
 from .maintained import memory_of, phase_of, stopped
-from .phases import OPEN, modes_of, total
+from .phases import modes_of, total
 from .quiet import quiet, slow_rebounds, within_bands
 from .rigid_contact import Contacts
 from .system import Noise, System, noise_of, rubbing, system_of

@@ -11,7 +11,8 @@ from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unle
 from ...hybrid.reaction import Row, dot, least, masked
 from ...hybrid.scene import Scene
 from ...quantities import Given, PhaseNumber, Real
-from .phases import LEFT, OPEN, RIGHT, STICKS, mode_of, modes_of, number_of, sense_of, total
+from ..friction.stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
+from .phases import modes_of, number_of, total
 from .rigid_contact import Contacts
 from .several import Decided, Solution, solve
 from .system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
@@ -46,7 +47,7 @@ def held_rows(contacts: Contacts, scene: Scene, phase: PhaseNumber) -> list[Row]
     out = [Row(closed[i], r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
     for k, i in enumerate(rubbing(contacts)):
         row, held = r.row[n + k], friction_at(contacts, k).held(r.drift[n + k], r.speed[n + k])
-        out.append(Row(modes[i] == STICKS, row, row, *held, jnp.asarray(0.0)))
+        out.append(Row(modes[i] == STICKING, row, row, *held, jnp.asarray(0.0)))
     return out
 
 
@@ -56,7 +57,7 @@ def friction_force(contacts: Contacts, i: int, mode: PhaseNumber, sliding: Real,
         return 0.0
     k = rubbing(contacts).index(i)
     slides = -sense_of(mode) * friction_at(contacts, k).coefficient(jnp.abs(sliding)) * push
-    return jnp.where(mode == STICKS, holding[k], slides)
+    return jnp.where(mode == STICKING, holding[k], slides)
 
 
 NOTHING = 1e-300  # [N] so that a force of exactly zero neither pulls nor exceeds anything
@@ -98,7 +99,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
     for k, i in enumerate(rubs):
         most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
-        doubts.append((modes[i] == STICKS) & (jnp.abs(forces[n + k]) > most))
+        doubts.append((modes[i] == STICKING) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
     if n == 1:  # nobody shares its load: what seems to be, is
         sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
@@ -133,7 +134,7 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding
-        sticks = modes[i] == STICKS
+        sticks = modes[i] == STICKING
         slides = (modes[i] == RIGHT) | (modes[i] == LEFT)
         noise = jax.lax.stop_gradient(held.noise[n + k])
         most = friction.limit * held.forces[i] + 2.0 * noise

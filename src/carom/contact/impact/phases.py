@@ -9,10 +9,8 @@ import jax.numpy as jnp
 
 from ...hybrid.reporting import Phase, Tone
 from ...quantities import PhaseNumber
+from ..friction.stick_slip import OPEN, WORDS
 from .rigid_contact import Contacts, RigidContact
-
-OPEN, STICKS, RIGHT, LEFT = range(4)  # of a contact; one without friction only slides
-WORDS = ("open", "sticking", "sliding right", "sliding left")
 
 
 def told_phases(contact: RigidContact, lost: str) -> tuple[Phase, ...]:
@@ -24,7 +22,7 @@ def told_phases(contact: RigidContact, lost: str) -> tuple[Phase, ...]:
 
 
 def _kinds(contacts: Contacts) -> tuple[int, ...]:
-    """Number of phases of each contact."""
+    """Number of phases of each contact; one without friction is open or closed."""
     return tuple(2 if c.friction is None else 4 for c in contacts)
 
 
@@ -58,13 +56,3 @@ def number_of(contacts: Contacts, modes: list[Any]) -> Any:
     for mode, kind in zip(modes, _kinds(contacts), strict=True):
         number, weight = number + weight * mode, weight * kind
     return number
-
-
-def sense_of(mode: PhaseNumber) -> Any:
-    """+1 to the right, -1 to the left, 0 where it does not slide."""
-    return jnp.where(mode == RIGHT, 1.0, jnp.where(mode == LEFT, -1.0, 0.0))
-
-
-def mode_of(sense: Any) -> Any:
-    """Phase of a closed contact with friction that slides this way."""
-    return jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKS))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ...hybrid.condition import any_of
 from ...hybrid.reaction import dot
 from ...quantities import Flag, Real
-from .phases import OPEN, STICKS, sense_of
+from ..friction.stick_slip import OPEN, STICKING, sense_of
 from .rigid_contact import Contacts
 from .system import Noise, System, friction_at, rubbing, slides
 
@@ -23,7 +23,7 @@ def within_bands(contacts: Contacts, modes: list[Any], speed: list[Any], least: 
     n = len(contacts)
     for k, i in enumerate(rubbing(contacts)):
         band = friction_at(contacts, k).stops_at
-        slides = (modes[i] != OPEN) & (modes[i] != STICKS) & (jnp.abs(speed[n + k]) <= band) & (band > 0.0)
+        slides = (modes[i] != OPEN) & (modes[i] != STICKING) & (jnp.abs(speed[n + k]) <= band) & (band > 0.0)
         least[n + k] = jnp.where(slides, -1.0, least[n + k])
     return tuple(least)
 
@@ -72,9 +72,9 @@ def quiet(
     )
     for k, i in enumerate(rubbing(contacts)):
         u, mode = speed[n + k], modes[i]
-        drift = jnp.where(mode == STICKS, 2.0 * jnp.abs(before[n + k]), 0.0)
+        drift = jnp.where(mode == STICKING, 2.0 * jnp.abs(before[n + k]), 0.0)
         moves = slides(contacts, k, u, jnp.maximum(noise.speed[n + k], drift))
-        kept = jnp.where(mode == STICKS, 0.0, sense_of(mode))
+        kept = jnp.where(mode == STICKING, 0.0, sense_of(mode))
         kept = jnp.where(mode == OPEN, jnp.where(moves, jnp.sign(u), 0.0), kept)
         sense = jnp.where(struck, jnp.where(moves, jnp.sign(u), 0.0), kept)
         # Feet of one link stop together, though rounding may show it of one of them first.

@@ -33,11 +33,12 @@ from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
+from ..friction.stick_slip import OPEN, mode_of
 from ..pairs import AbstractPair
 from .decision import landed
 from .impulses import PATH, checked_rule
 from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of
-from .phases import OPEN, mode_of, modes_of, number_of, told_phases, total, words_of
+from .phases import modes_of, number_of, told_phases, total, words_of
 from .rigid_contact import RigidContact, refuse_mixed
 from .system import friction_at, rubbing
 

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Scene
 from ...quantities import Real
 from ..friction import AbstractDry
-from ..rows import Rows, angles_of, rows_of
+from ..rows import Rows, noise_of_row, rows_of
 from .rigid_contact import Contacts
 from .several import Problem
 
@@ -22,7 +21,7 @@ class System(NamedTuple):
     row: list[list[Any]]
     drift: list[Any]
     speed: list[Any]
-    moved: list[Any]  # flags: can any motion of the robot change this? Not the gap under a leg that is stretched
+    moved: list[Any]  # flags of the contacts: can any motion of the robot change the gap? Not under a stretched leg
 
 
 def rubbing(contacts: Contacts) -> tuple[int, ...]:
@@ -45,7 +44,7 @@ def system_of(contacts: Contacts, scene: Scene) -> System:
         [*(r.normal for r in each), *(r.tangential for r in rubs)],
         [*(r.normal_drift for r in each), *(r.tangential_drift for r in rubs)],
         [*(r.separation for r in each), *(r.touch.sliding for r in rubs)],
-        [*(r.normal_moves(scene) for r in each), *(r.tangential_moves(scene) for r in rubs)],
+        [r.normal_moves(scene) for r in each],
     )
 
 
@@ -65,21 +64,9 @@ def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noi
     """`free` are the accelerations without reactions."""
     place = [c.pair.rounding(scene, r.touch) for c, r in zip(contacts, system.each, strict=True)]
     every = [*place, *(place[i] for i in rubbing(contacts))]
-    rise = [_sizes(row, free) + jnp.abs(drift) for row, drift in zip(system.row, system.drift, strict=True)]
-    # Levers are differences of places, and rounded as these are: far away, what turns has less exact speeds.
-    turning = sum(jnp.abs(scene.v[i]) for i in angles_of(scene))
-    turned = turning * turning + sum(jnp.abs(free[i]) for i in angles_of(scene))
-    # A speed is also off by what it changes within the last bits of time.
-    late = 32.0 * ULP * jnp.abs(scene.t)
-    speed = [
-        ROUNDING * (_sizes(row, scene.v) + jnp.abs(u)) + late * r + turning * e
-        for row, u, r, e in zip(system.row, system.speed, rise, every, strict=True)
-    ]
-    return Noise(place, speed, [ROUNDING * r + turned * e for r, e in zip(rise, every, strict=True)])
-
-
-def _sizes(row: list[Any], values: Any) -> Any:
-    return sum(jnp.abs(x * v) for x, v in zip(row, values, strict=True))
+    terms = zip(system.row, system.drift, system.speed, every, strict=True)
+    both = [noise_of_row(scene, free, row, drift, speed, place) for row, drift, speed, place in terms]
+    return Noise(place, [speed for speed, _ in both], [rise for _, rise in both])
 
 
 def slides(contacts: Contacts, k: int, speed: Real, noise: Real) -> Any:

@@ -25,9 +25,9 @@ import jax.numpy as jnp
 import numpy as np
 from examples.elastic_chain import MODE_SETS, START, link, make_world
 
+from carom.hybrid._flow import derivative
 from carom.hybrid._run import compiler_options
 from carom.hybrid._run import start as carry_of
-from carom.hybrid.flow import derivative
 from carom.hybrid.scene import Continuous, merge, split
 from carom.hybrid.world import scene_of
 from plain_chain import LOSS, RESTITUTION, RTOL, STIFFNESS, UNTIL, PlainChain, scipy_run

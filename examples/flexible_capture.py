@@ -29,7 +29,7 @@ import numpy as np
 
 import carom
 from carom.captures import comparison
-from carom.captures.grip import grip_rows
+from carom.captures._grip import grip_rows
 from examples.flexible_strike import vibration
 from examples.space_capture import GRIP, HAND, meeting
 

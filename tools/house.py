@@ -109,6 +109,51 @@ def upward(at_once: bool) -> list[str]:
     return sorted(set(out))
 
 
+# Lists of things that have a file each; what stands in one is found by its name. `__init__` files are lists too.
+LISTS = (
+    "figures/all_figures.py",
+    "experiment/measures/all_measures.py",
+    "cli/app.py",
+    "contact/catalogue.py",
+    "dynamics/forward_inverse.py",
+    "scenario/model.py",
+    "scenario/contact_tables.py",
+    "scenario/control_tables.py",
+    "scenario/surface_tables.py",
+    "scenario/world_tables.py",
+)
+
+
+def imported_modules(path: Path, tree: ast.Module) -> Iterator[Path]:
+    """Modules of the package that a module imports from, when it is itself imported or for types."""
+    base = path.parent
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = base
+            for _ in range(node.level - 1):
+                folder = folder.parent
+            folder = folder.joinpath(*(node.module.split(".") if node.module else []))
+            yield folder.with_suffix(".py")
+            yield from (folder / f"{alias.name}.py" for alias in node.names)
+
+
+def inner_rooms() -> list[str]:
+    """Modules that no list names, no package exports from and no document shows, but whose names have no underscore."""
+    named = {
+        found
+        for path, tree in modules("src/carom")
+        if path.name == "__init__.py" or str(path.relative_to(PACKAGE)) in LISTS
+        for found in imported_modules(path, tree)
+    }
+    shown = "".join(path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
+    out = []
+    for path, _ in modules("src/carom"):
+        dotted = "carom." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        if path not in named and not path.name.startswith("_") and path.name != "forms.py" and dotted not in shown:
+            out.append(str(path.relative_to(PACKAGE)))
+    return out
+
+
 def basenames() -> list[str]:
     count = Counter(path.name for path, _ in modules("src/carom") if not path.name.startswith("__"))
     return [f"{name} ({n})" for name, n in count.items() if n > 1]
@@ -171,6 +216,7 @@ def main() -> None:
         "basenames that recur": basenames(),
         "classes asked for outside of their package": asked_classes(),
         "names taken apart": parsed_words(),
+        "inner rooms without an underscore": inner_rooms(),
     }
     for name, items in rows.items():
         print(f"{name:44} {len(items):5d}")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact.course import Blows, impulses_along
-from carom.contact.impact.path import Weights, path
+from carom.contact.impact._course import Blows, impulses_along
+from carom.contact.impact._path import Weights, path
 from carom.hybrid._run import compiler_options
 
 DOF = 6  # smaller systems have rows that end in zeros

@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tests.mutations import mutated, numbers_changed
 
 from carom.errors import CaromError
+from carom.experiment._output import write
+from carom.experiment._scenario_check import check
 from carom.experiment.experiment import perform
-from carom.experiment.output import write
-from carom.experiment.scenario_check import check
 from carom.scenario import Scenario, names
 from carom.scenario.library import load, text_of
 

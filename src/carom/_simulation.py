@@ -17,18 +17,18 @@ from jaxtyping import PyTree
 
 from . import errors
 from ._progress import RunLine
-from .hybrid import outcome
+from .hybrid import _outcome as outcome
 from .hybrid._carry import Carry
+from .hybrid._flow import scene_with_motion
 from .hybrid._run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.condition import condition_of
-from .hybrid.flow import scene_with_motion
 from .hybrid.scene import Scene, merge, split
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
 from .quantities import Given
-from .result import files
-from .result.cautions import at_once
+from .result import _files as files
+from .result._cautions import at_once
 from .result.result import Result, Statistics
 
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard

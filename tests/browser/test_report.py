@@ -11,7 +11,7 @@ import pytest
 
 import carom
 from carom.report import Blow, Figure, write_report
-from carom.result.clip import Clip
+from carom.result._clip import Clip
 from carom.result.impacts import Impact
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed; run: pip install 'carom[test]'")

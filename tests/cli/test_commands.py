@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import carom
-from carom.experiment import experiment, output
+from carom.experiment import _output as output
+from carom.experiment import experiment
 from carom.scenario import Scenario, load, names
 from carom.scenario.library import text_of
 

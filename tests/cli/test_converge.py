@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from carom.experiment import experiment, output
-from carom.experiment.converge import kept, tightened
+from carom.experiment import _output as output
+from carom.experiment import experiment
+from carom.experiment._converge import kept, tightened
 from carom.scenario import load
 
 from .answers import NUMBERS

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import carom
-from carom.experiment import experiment, output
-from carom.result import files
+from carom.experiment import _output as output
+from carom.experiment import experiment
+from carom.result import _files as files
 from carom.scenario import load
 
 from .answers import NUMBERS, refused, tree

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jaxtyping import Array
 
 import carom
-from carom.mechanism.bending import Nodes, Reach, integrated
+from carom.mechanism._bending import Nodes, Reach, integrated
 
 from ..strategies import arrays
 

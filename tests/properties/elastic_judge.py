@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 import carom
-from carom.mechanism.bending import Reach
+from carom.mechanism._bending import Reach
 
 from .elastic_cases import POINTS
 

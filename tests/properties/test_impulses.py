@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carom.contact import catalogue
-from carom.contact.impact.path import Weights, path
+from carom.contact.impact._path import Weights, path
 
 from .catalogued import both_ways, compiled, decades, every_impact, law_of, opened, says
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import carom
 from carom.contact import blow
-from carom.contact.impact.path import Weights, path
-from carom.contact.impact.several import Problem, solve
+from carom.contact.impact._path import Weights, path
+from carom.contact.impact._several import Problem, solve
 from carom.hybrid._run import compiler_options
 
 DOF, ROWS, DRAWS = 8, 6, 500  # smaller systems are padded with unit masses and zero rows: one compilation for all
@@ -165,7 +165,7 @@ def several_with_friction(r: Rubbing) -> Any:
 
 
 def broken(r: Rubbing, x: np.ndarray, p: np.ndarray) -> float:
-    """By how much the conditions of several.py are broken."""
+    """By how much the conditions of _several.py are broken."""
     on, push = r.part, x + r.offset
     u = r.b + r.w @ np.where(np.tile(on, 2), np.concatenate([push, p]), 0.0)
     un, ut = u[:RUBBING], u[RUBBING:]

@@ -16,7 +16,7 @@ import pytest
 
 import carom
 from carom.contact import AbstractDry, catalogue
-from carom.contact.impact.path import Weights, path
+from carom.contact.impact._path import Weights, path
 from carom.result.result import Result
 
 from .catalogued import compiled, every_impact, every_law, law_of

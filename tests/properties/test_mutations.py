@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from carom.errors import CaromError
-from carom.experiment.scenario_check import check
+from carom.experiment._scenario_check import check
 from carom.scenario import names
 from carom.scenario.library import load, text_of
 

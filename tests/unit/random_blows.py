@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from carom.contact.impact.course import Blows, impulses_along
+from carom.contact.impact._course import Blows, impulses_along
 from carom.hybrid._run import compiler_options
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from carom.contact import blow, impact_blocks
-from carom.contact.impact.several import Problem, solve
+from carom.contact.impact._several import Problem, solve
 
 # -- the same blows, by other means ------------------------------------------------------------------------------------
 

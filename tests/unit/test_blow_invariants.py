@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact.path import Weights, path
+from carom.contact.impact._path import Weights, path
 
 from .random_blows import drawn, each, run, several
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import carom
-from carom.contact.impact.path import Weights, path
+from carom.contact.impact._path import Weights, path
 
 from .followed_blow import followed
 

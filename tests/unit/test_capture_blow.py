@@ -6,7 +6,7 @@ import carom
 from carom.captures import capture
 from carom.experiment.experiment import _blow_of
 from carom.scenario import load
-from carom.scenario.build import mechanism_of, state_of
+from carom.scenario._build import mechanism_of, state_of
 
 
 def test_the_impulse_stops_the_object_and_takes_the_energy():

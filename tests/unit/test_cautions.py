@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import carom
-from carom.result import cautions
-from carom.result.cautions import tolerance_for
+from carom.result import _cautions as cautions
+from carom.result._cautions import tolerance_for
 
 
 def swinging(rtol: float, until: float = 2.0):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from carom.experiment.scenario_check import check
+from carom.experiment._scenario_check import check
 from carom.scenario import ScenarioError, load
-from carom.scenario.change import parsed_change
+from carom.scenario._change import parsed_change
 
 TRAJECTORIES = {
     "knots that do not rise": (

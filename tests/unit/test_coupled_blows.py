@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact.impulses import END, PATH, blow_of, impulses_of
-from carom.contact.impact.path import Weights, path
-from carom.contact.impact.system import system_of
-from carom.hybrid.flow import scene_with_motion
+from carom.contact.impact._impulses import END, PATH, blow_of, impulses_of
+from carom.contact.impact._path import Weights, path
+from carom.contact.impact._system import system_of
+from carom.hybrid._flow import scene_with_motion
 from carom.hybrid.scene import Continuous
 
 from .random_blows import drawn, run

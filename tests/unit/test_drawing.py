@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.surfaces.outline import Box
+from carom.contact.surfaces._outline import Box
 from carom.report import Figure, Quantity, report, write_report
 from carom.report import samples as sampling
-from carom.report.story import story
-from carom.result import film
-from carom.result.clip import Carried, Clip, clips_of
-from carom.result.drawing import drawing, link_line
-from carom.result.skeleton import Skeleton
+from carom.report._story import story
+from carom.result import _film as film
+from carom.result._clip import Carried, Clip, clips_of
+from carom.result._drawing import drawing, link_line
+from carom.result._skeleton import Skeleton
 
 RADIUS = 0.1
 EVIL = "</script><script>alert(1)</script>"

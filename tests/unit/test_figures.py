@@ -13,8 +13,9 @@ from matplotlib.colors import to_rgb
 
 import carom
 from carom.figures import FIGURES, compare
-from carom.result import Result, signals
-from carom.result.trajectory import trajectory
+from carom.result import Result
+from carom.result import _signals as signals
+from carom.result._trajectory import trajectory
 
 from .test_signals import GRAVITY, MASS, RADIUS, STIFFNESS, ball, drop, elastic_run, rigid_run, soft_run
 

@@ -7,8 +7,8 @@ import pytest
 
 import carom
 from carom import dynamics
-from carom.dynamics import linear
-from carom.mechanism import walk
+from carom.dynamics import _linear as linear
+from carom.mechanism import _walk as walk
 
 from ..strategies import TREES
 from .varied_chains import G, close, random_state, varied

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import carom
-from carom.cli import restitution_figure
-from carom.result import files
+from carom.cli import _restitution_figure as restitution_figure
+from carom.result import _files as files
 
 CHUNK = 32  # rows, for runs of several chunks
 ROOM = "cannot be written: file too large; make room, or choose another disk"

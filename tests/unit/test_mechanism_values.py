@@ -9,7 +9,8 @@ import pytest
 
 import carom
 from carom import dynamics
-from carom.mechanism import Topology, walk
+from carom.mechanism import Topology
+from carom.mechanism import _walk as walk
 
 from ..strategies import TREES
 from .rods import EXACT, PAYLOAD, ROD, Q, V, arm_of

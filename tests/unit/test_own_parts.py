@@ -20,8 +20,8 @@ from carom.figures import FIGURES, Entry
 from carom.hybrid import AbstractAutomaton, Channel, ContactReport, Drive, Flow, Landing, Own, Phase, Report, Touch
 from carom.hybrid.condition import rising, unless
 from carom.report import report
-from carom.result.drawing import drawing
-from carom.result.signals import contact_signals, effort_signals
+from carom.result._drawing import drawing
+from carom.result._signals import contact_signals, effort_signals
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 RADIUS, STIFFNESS = 0.1, 4e4

@@ -15,9 +15,9 @@ from carom import mechanism
 from carom.contact import catalogue
 from carom.errors import CaromError
 from carom.scenario import Scenario, ScenarioError, json_schema, load, names
-from carom.scenario.build import settings_of, state_of
-from carom.scenario.change import parsed_change
-from carom.scenario.text import plain
+from carom.scenario._build import settings_of, state_of
+from carom.scenario._change import parsed_change
+from carom.scenario._text import plain
 
 WITH_WORLD = [name for name in names() if name != "inchworm"]  # a gait is of several worlds
 

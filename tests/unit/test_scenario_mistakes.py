@@ -2,7 +2,7 @@
 
 import pytest
 
-from carom.experiment.scenario_check import check_file
+from carom.experiment._scenario_check import check_file
 from carom.scenario import ScenarioError
 from carom.scenario.library import text_of
 

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact.maintained import stopped
-from carom.contact.impact.system import System
+from carom.contact.impact._maintained import stopped
+from carom.contact.impact._system import System
 from carom.hybrid._locate import Asked, Ends
+from carom.hybrid._reaction import Row, react
 from carom.hybrid._seen import _at_once, _doubted, _part_doubt
 from carom.hybrid.condition import ROUNDING, rising
-from carom.hybrid.reaction import Row, react
 from carom.hybrid.scene import Scene
 
 

@@ -10,8 +10,9 @@ import pytest
 
 import carom
 from carom.control import FeedForward, Waypoints
-from carom.result import Result, signals
-from carom.result.dense import CHUNK
+from carom.result import Result
+from carom.result import _signals as signals
+from carom.result._dense import CHUNK
 
 MASS, RADIUS, GRAVITY = 2.0, 0.1, 9.81
 STIFFNESS = 1e5

@@ -9,10 +9,10 @@ import re
 import pytest
 
 import carom
-from carom.cli.tables import impact_table
+from carom.cli._tables import impact_table
+from carom.experiment._summary import impacts_csv, summary
 from carom.experiment.experiment import perform
 from carom.experiment.measures import measure
-from carom.experiment.summary import impacts_csv, summary
 from carom.report import write_report
 from carom.result import Result
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import errors
 from ..quantities import Real
-from .plain import plain
+from ._plain import plain
 
 # Handbook values are rounded to three digits; two data further apart than this contradict each other.
 AGREEMENT = 5e-3

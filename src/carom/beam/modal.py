@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..quantities import Real
-from .plain import plain
+from ._plain import plain
 from .shapes import AbstractShapes, frozen, gauss
 
 # A larger rule would carry more modes than a link in a multibody model can use (about 100).

@@ -11,8 +11,8 @@ from numpy.polynomial.legendre import legvander
 
 from .. import errors
 from ..quantities import Real
+from ._plain import plain
 from .cross_section import Section
-from .plain import plain
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 # Rows of `_derivatives`.

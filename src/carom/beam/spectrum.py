@@ -20,8 +20,8 @@ from math import pi
 
 import numpy as np
 
-from . import waves
-from .waves import SECOND_EVEN, SECOND_ODD, TRIG_EVEN, TRIG_ODD, Wave
+from . import _waves as waves
+from ._waves import SECOND_EVEN, SECOND_ODD, TRIG_EVEN, TRIG_ODD, Wave
 
 # What vanishes at an end. The order is that in which `roots` looks at a pair.
 CONDITIONS = {

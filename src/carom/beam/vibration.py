@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import errors
 from ..quantities import Real
-from . import spectrum, waves
+from . import _waves as waves
+from . import spectrum
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam, frozen, gauss
 from .spectrum import ENDS, Root

@@ -15,7 +15,7 @@ from .. import errors
 from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
 from ..mechanism.tree import mechanism_of
 from ..quantities import Vector
-from .grip import turning_row
+from ._grip import turning_row
 from .record import Capture
 
 

@@ -21,7 +21,7 @@ from ..dynamics import mass_matrix, site_position, solve_kkt
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
 from ..quantities import Real, Vector
-from .grip import base_coordinates, grip_rows
+from ._grip import base_coordinates, grip_rows
 from .record import Capture
 
 KINDS = {"point": 2, "weld": 3, "point-then-weld": 3}  # rows that agree in the end

@@ -12,13 +12,23 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..control.stops import refuse_beyond
-from ..dynamics import FORMALISMS, explicit, generalized_force, gravity_vector, linear, vector_of
+from ..control._stops import refuse_beyond
+from ..dynamics import (
+    FORMALISMS,
+    explicit,
+    generalized_force,
+    gravity_vector,
+    vector_of,
+)
+from ..dynamics import (
+    _linear as linear,
+)
 from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
 from ..quantities import Given, Real, Times, Vector
 from .capture_blow import BASES
 

@@ -15,7 +15,7 @@ from .. import errors
 from ..dynamics import Momentum, kinetic_energy, kinetic_energy_by_link, momentum
 from ..mechanism import Mechanism
 from ..quantities import Vector
-from .grip import grip_rows
+from ._grip import grip_rows
 
 
 class Capture(eqx.Module):

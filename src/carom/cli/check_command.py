@@ -20,7 +20,7 @@ def check(
 
     Example: carom check mine.toml
     """
-    from ..experiment.scenario_check import check_file
+    from ..experiment._scenario_check import check_file
 
     wrong = False
     for name in names:  # all of them, whatever the first one holds

@@ -18,7 +18,7 @@ def equations(
     Example: carom equations arm-plastic --latex
     """
     from .. import equations as write_down
-    from ..scenario.build import mechanism_of
+    from ..scenario._build import mechanism_of
     from ..scenario.library import load
 
     scenario = load(name)

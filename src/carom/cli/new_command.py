@@ -20,7 +20,7 @@ def new(
     Example: carom new mine.toml
     """
     from ..errors import name_in
-    from ..result.files import write_text
+    from ..result._files import write_text
     from ..scenario.library import names, text_of
 
     if file.suffix != ".toml":

@@ -23,10 +23,10 @@ def report(
 
     Example: carom report runs/ball-drop
     """
-    from ..experiment.converge import kept
+    from ..experiment._converge import kept
+    from ..experiment._output import check_installed, write
+    from ..experiment._scenario_check import placed
     from ..experiment.experiment import perform
-    from ..experiment.output import check_installed, write
-    from ..experiment.scenario_check import placed
     from ..scenario.library import load
     from ..scenario.model import Output
 

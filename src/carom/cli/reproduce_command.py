@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ._tables import quantity_table
 from .speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
-from .tables import quantity_table
 
 
 def reproduce(
@@ -29,7 +29,7 @@ def reproduce(
 
     Example: carom reproduce arm-repeated-impact
     """
-    from ..result.files import refuse_unwritable
+    from ..result._files import refuse_unwritable
     from ..scenario.library import names as shipped
 
     rows: list[dict[str, Any]] = []
@@ -51,8 +51,8 @@ def reproduce(
 
 def _read(name: str) -> tuple[Any, str, str]:
     """A scenario, what to call it in messages, and its text."""
+    from ..scenario._text import read
     from ..scenario.library import text_and_place
-    from ..scenario.text import read
 
     text, where = text_and_place(name)
     return read(text, where), where, text
@@ -60,9 +60,9 @@ def _read(name: str) -> tuple[Any, str, str]:
 
 def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Exit code and rows of a scenario and of each of its variants, printed as they come."""
+    from ..experiment._scenario_check import placed
     from ..experiment.experiment import perform
     from ..experiment.measures import measured
-    from ..experiment.scenario_check import placed
 
     say = Stages(quiet)
     for variant in (None, *scenario.variants):
@@ -90,8 +90,8 @@ def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tup
 def _keep(json: Path | None, rows: list[dict[str, Any]]) -> None:
     """What is known so far, so that a long comparison that is stopped has not been for nothing."""
     if json is not None:
-        from ..result.files import write_text
-        from ..result.json_values import clean
+        from ..result._files import write_text
+        from ..result._json_values import clean
 
         write_text(json, json_.dumps(clean(rows), indent=1, ensure_ascii=False) + "\n")
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ._tables import digit_table, impact_table, quantity_table, stance_table
 from .speech import ENDED_EARLY, INTERRUPTED, Stages
-from .tables import digit_table, impact_table, quantity_table, stance_table
 
 
 def run(
@@ -41,10 +41,10 @@ def run(
 
     Example: carom run ball-drop --converge
     """
-    from ..experiment.converge import repeated
+    from ..experiment._converge import repeated
+    from ..experiment._output import check_installed, write
+    from ..experiment._scenario_check import check_names
     from ..experiment.experiment import perform
-    from ..experiment.output import check_installed, write
-    from ..experiment.scenario_check import check_names
 
     scenario, place = _asked(name, changes, variant, numbers_only)
     check_installed(scenario)
@@ -71,10 +71,10 @@ def run(
 
 def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
     """The scenario with all that was changed in it, and where its mistakes are told to be."""
-    from ..experiment.scenario_check import placed
-    from ..scenario.change import changed, parsed_change, told
+    from ..experiment._scenario_check import placed
+    from ..scenario._change import changed, parsed_change, told
+    from ..scenario._text import read
     from ..scenario.library import text_and_place
-    from ..scenario.text import read
 
     text, where = text_and_place(name)
     scenario = read(text, where)
@@ -99,7 +99,7 @@ def free_folder(name: str) -> Path:
 
 def _refuse_existing(folder: Path, replace: bool) -> None:
     """Before the work is done, not after it."""
-    from ..result.files import Folder
+    from ..result._files import Folder
 
     Folder(folder, replace).discard()
 

@@ -23,7 +23,7 @@ def schema(out: Annotated[Path | None, typer.Option("--out", "-o", help="Write i
     if out is None:
         typer.echo(text)
         return
-    from ..result.files import write_text
+    from ..result._files import write_text
 
     write_text(out, text + "\n")
     typer.echo(f"wrote {out}")

@@ -52,7 +52,7 @@ def _parts(s: Any) -> list[str]:
     """The world in a few lines."""
     out = []
     if s.crawl is None:
-        from ..scenario.build import world_of
+        from ..scenario._build import world_of
 
         world = world_of(s) if s.capture is None else world_of(s.model_copy(update={"control": {}}))
         out += str(world.mechanism).splitlines()

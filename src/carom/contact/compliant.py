@@ -10,21 +10,21 @@ import jax
 import jax.numpy as jnp
 
 from ..hybrid._in_words import spelled
+from ..hybrid._reaction import Row
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning, unless
-from ..hybrid.reaction import Row
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber, Real
+from ._compliant_check import refuse_laws
+from ._compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
+from ._rows import rows_of
 from .card import references
-from .compliant_check import refuse_laws
-from .compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 from .friction import AbstractDry, AbstractFriction, Frictionless
-from .friction.stick_slip import CLOSED, OPEN, STICKING, WORDS, mode_of
+from .friction._stick_slip import CLOSED, OPEN, STICKING, WORDS, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
-from .rows import rows_of
 
 
 class CompliantContact(AbstractAutomaton):

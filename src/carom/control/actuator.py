@@ -16,7 +16,7 @@ from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unles
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..quantities import Flag, Real
-from .limits import Limits
+from ._limits import Limits
 from .switch import AbstractSwitch
 
 

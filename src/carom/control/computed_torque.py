@@ -16,9 +16,10 @@ from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Traits
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
+from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, sampling
-from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 
 

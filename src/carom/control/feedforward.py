@@ -18,8 +18,8 @@ from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Function, Real
+from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
-from .stops import refuse_motion_beyond
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
 

@@ -17,8 +17,8 @@ from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import PhaseNumber
+from ._stops import refuse_beyond
 from .actuator import AbstractActuator, gains, sampling
-from .stops import refuse_beyond
 from .switch import AbstractSwitch
 
 SOURCE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2023, Machines 11, 773"

@@ -1,7 +1,7 @@
 """The equations of motion on paper: SymPy expressions in the user's own symbols, printed as text and LaTeX.
 
 In absolute angles they are the closed form of `carom.dynamics.explicit`, written with symbols instead of numbers, so
-they come out tidy without any search for simplifications (closed_form.py); relative angles are a linear map away.
+they come out tidy without any search for simplifications (_closed_form.py); relative angles are a linear map away.
 
 What is exactly zero in the mechanism (an offset, a spring, a rest angle) does not appear in its equations.
 SymPy is imported only when equations are asked for.

@@ -9,7 +9,8 @@ from .. import errors
 from ..dynamics import STANDARD_GRAVITY
 from ..mechanism import Mechanism
 from ..quantities import Given, Real
-from . import closed_form, symbolic
+from . import _closed_form as closed_form
+from . import _symbolic as symbolic
 from .names import Matrix, Names, load_sympy
 from .printed import Equations
 

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..quantities import Given, Real, Vector
-from . import elastic_energy
+from . import _elastic_energy as elastic_energy
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
 

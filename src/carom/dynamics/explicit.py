@@ -22,9 +22,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
 from ..quantities import Real, Vector
-from . import elastic_trees, linear
+from . import _elastic_trees as elastic_trees
+from . import _linear as linear
 from .formalism import AbstractFormalism
 
 

@@ -13,7 +13,7 @@ import equinox as eqx
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
-from . import linear
+from . import _linear as linear
 
 
 class AbstractFormalism(eqx.Module):

@@ -12,9 +12,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
 from ..quantities import Given, Vector
-from . import elastic_energy
+from . import _elastic_energy as elastic_energy
 from .explicit import Explicit
 from .formalism import AbstractFormalism
 from .gibbs_appell import GibbsAppell

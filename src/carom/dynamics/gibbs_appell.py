@@ -14,7 +14,7 @@ r_c the centre of mass, both from the joint, in world axes; perp turns by 90 deg
     theta'' = (Q - d - u.a) / D,  Lambda_k = A - u u^T / D,  beta_k = b + u (Q - d) / D
 
 inward, then accelerations outward. An elastic link eliminates its modal coordinates with its angle: D is then a small
-matrix (elastic_recursion.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper does.
+matrix (_elastic_recursion.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper does.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
 from ..quantities import Real, Vector
-from . import elastic_recursion
+from . import _elastic_recursion as elastic_recursion
 from .formalism import AbstractFormalism
 
 # A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.

@@ -8,9 +8,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..mechanism import Mechanism, walk
+from ..mechanism import Mechanism
+from ..mechanism import _walk as walk
 from ..quantities import Vector
-from . import elastic_links
+from . import _elastic_links as elastic_links
 
 
 class LinkMotion(NamedTuple):

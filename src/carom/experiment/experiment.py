@@ -13,16 +13,16 @@ from ..captures import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
-from ..hybrid.outcome import NOT_FINITE, RUNNING
+from ..hybrid._outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
 from ..mechanism import State
 from ..report import Blow
-from ..result.clip import Carried, Clip
+from ..result._clip import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
-from ..scenario.build import assembled, mechanism_of, settings_of, state_of, world_of
+from ..scenario._build import assembled, mechanism_of, settings_of, state_of, world_of
 from ..scenario.places import at
 
 Say = Callable[[str], None]

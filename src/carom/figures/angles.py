@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ..result.dense import states
+from ..result._dense import states
 from ..result.result import Result
 from . import style
-from .targets import targets_of
+from ._targets import targets_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from ..result.dense import states
+from ..result._dense import states
+from ..result._signals import times_of
 from ..result.result import Result
-from ..result.signals import times_of
 from . import style
-from .targets import targets_of
+from ._targets import targets_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

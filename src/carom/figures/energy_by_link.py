@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result._signals import energy_signals
 from ..result.result import Result
-from ..result.signals import energy_signals
 from . import style
 from .angles import grouped
 

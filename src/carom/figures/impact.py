@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from ..result._signals import ContactSignals, contact_signals
 from ..result.result import Result
-from ..result.signals import ContactSignals, contact_signals
 from . import style
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from ..result.dense import states
+from ..result._dense import states
+from ..result._signals import all_site_signals
 from ..result.result import Result
-from ..result.signals import all_site_signals
 from . import style
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..result._signals import momentum_signals
 from ..result.result import Result
-from ..result.signals import momentum_signals
 from . import style
 
 if TYPE_CHECKING:

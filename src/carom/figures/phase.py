@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..result.dense import states
+from ..result._dense import states
 from ..result.result import Result
 from .coordinates import axis_name, index_of, is_angle, moving_ones
 

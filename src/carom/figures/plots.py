@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..quantities import Times
-from ..result.signals import times_of
+from ..result._signals import times_of
 from . import impact, style
 from .all_figures import FIGURES, Entry
 

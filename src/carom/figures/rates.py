@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..result.dense import states
+from ..result._dense import states
 from ..result.result import Result
 from . import style
 from .angles import grouped

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from ..result.drawing import Part, drawing
+from ..result._drawing import Part, drawing
 from ..result.result import Result
 from . import style
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..result._signals import site_signals
 from ..result.result import Result
-from ..result.signals import site_signals
 from . import style
 
 if TYPE_CHECKING:

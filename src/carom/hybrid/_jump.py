@@ -9,8 +9,8 @@ import jax.numpy as jnp
 
 from ..dynamics.energy import kinetic_energy
 from ..quantities import Flag, Memories, Phases, Real
+from ._flow import scene_with_motion
 from .condition import any_of
-from .flow import scene_with_motion
 from .scene import Continuous, Own, merge
 from .world import World
 

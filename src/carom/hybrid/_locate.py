@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real
+from ._flow import scene_with_motion
 from .condition import ULP, Condition, any_of, condition_of
-from .flow import scene_with_motion
 from .scene import Continuous
 from .world import World, owns
 

@@ -12,16 +12,16 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Real
-from . import outcome
+from . import _outcome as outcome
 from ._carry import Attempt, Carry, Verdict
 from ._ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
+from ._flow import any_holding, brought_back, derivative
 from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, restart
 from ._seen import depths, fastest, unseen, watched
 from .condition import any_of
-from .flow import any_holding, brought_back, derivative
 from .scene import Continuous, Own
 from .settings import Integration
 from .world import World, owns

@@ -33,7 +33,7 @@ import jax
 import numpy as np
 
 from .. import _cache as cache
-from ..mechanism.recipe import Recipe
+from ..mechanism._recipe import Recipe
 
 OWN = "carom."
 MOST = 500e6  # [byte] of programs; those not used for longest go first

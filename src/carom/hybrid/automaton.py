@@ -23,9 +23,9 @@ import jax.numpy as jnp
 
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber
+from ._reaction import Row
 from .condition import NEVER as NEVER
 from .condition import Watch
-from .reaction import Row
 from .reporting import Channel, Report
 from .scene import Load, Own, Scene
 

@@ -1,6 +1,6 @@
 """What an automaton sees while it acts: time, coordinates, velocities, and where the sites are.
 
-Everything is scalar by scalar: under vmap each scalar becomes a vector over the batch (see mechanism/walk.py).
+Everything is scalar by scalar: under vmap each scalar becomes a vector over the batch (see mechanism/_walk.py).
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from .. import errors
-from ..dynamics import elastic_links
+from ..dynamics import _elastic_links as elastic_links
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import link_motion
-from ..mechanism import Mechanism, Site, walk
+from ..mechanism import Mechanism, Site
+from ..mechanism import _walk as walk
 from ..quantities import Real, Reals
 
 

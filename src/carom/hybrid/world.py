@@ -12,7 +12,8 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
-from ..mechanism import Mechanism, State, walk
+from ..mechanism import Mechanism, State
+from ..mechanism import _walk as walk
 from ..quantities import Real
 from ._member import AbstractMember, AbstractUnplaced, gather
 from .automaton import AbstractAutomaton

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from .. import errors
 from ..forms import Form, Slot
 from ..quantities import Real
-from .bending import Flexible, Reach
+from ._bending import Flexible, Reach
 
 
 class AbstractBody(eqx.Module):

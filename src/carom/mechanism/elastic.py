@@ -11,9 +11,9 @@ import numpy as np
 
 from .. import beam, errors
 from ..quantities import Real
-from .bending import Flexible, Nodes, Reach, integrated, offset
+from ._bending import Flexible, Nodes, Reach, integrated, offset
+from ._recipe import Recipe
 from .bodies import AbstractBody
-from .recipe import Recipe
 
 ROTARY = ("section", "link")
 NODES = 8  # quadratures are filled up to multiples of this with nodes without mass

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ._recipe import Recipe, Tree
 from .numbers import Numbers
-from .recipe import Recipe, Tree
 from .topology import Topology
 from .tree import Mechanism, mechanism_of
 

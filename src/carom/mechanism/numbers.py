@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from .bending import Flexible, Reach
+from ._bending import Flexible, Reach
 
 if TYPE_CHECKING:
     Bends = tuple[Flexible | None, ...]

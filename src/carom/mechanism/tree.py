@@ -22,16 +22,16 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..quantities import Given, Real, Vector
-from . import walk
-from .assembly import named, numbers_of, refuse_idle_links, topology_of
+from . import _walk as walk
+from ._assembly import named, numbers_of, refuse_idle_links, topology_of
+from ._printed_tree import table
+from ._recipe import Recipe, Tree, Weld
+from ._weld import welded
 from .bodies import AbstractBody
 from .link import Fixed, Free
 from .numbers import Numbers
-from .printed_tree import table
-from .recipe import Recipe, Tree, Weld
 from .state import State, state_of
 from .topology import Topology
-from .weld import welded
 
 
 @dataclasses.dataclass(frozen=True)

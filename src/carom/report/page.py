@@ -11,12 +11,12 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from ..result.clip import Clip, clips_of
-from ..result.files import write_text
-from ..result.json_values import clean
-from .data import as_json, viewer_data
+from ..result._clip import Clip, clips_of
+from ..result._files import write_text
+from ..result._json_values import clean
+from ._data import as_json, viewer_data
+from ._story import digits, plural, story, warnings
 from .samples import Blow, struck
-from .story import digits, plural, story, warnings
 from .tabled import Quantity, impact_table, quantity_table, stance_table
 
 SCRIPTS = ("base.js", "clock.js", "motion.js", "scene.js", "lens.js", "scope.js", "viewer.js")

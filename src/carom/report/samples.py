@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result.clip import Clip
+from ..result._clip import Clip
 from ..result.impacts import Impact
 
 RATE = 120.0  # frames per second of motion

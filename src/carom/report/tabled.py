@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..result.clip import Clip
-from ..result.columns import IMPACTS, STANCES, Column
+from ..result._clip import Clip
+from ..result._columns import IMPACTS, STANCES, Column
+from ._story import digits, plural, prefix, unit_of
 from .samples import Struck
-from .story import digits, plural, prefix, unit_of
 
 MOST_ROWS = 400  # of a table of impacts
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..hybrid import outcome
-from .columns import AT_STOPS, IMPACTS, Column
+from ..hybrid import _outcome as outcome
+from ._columns import AT_STOPS, IMPACTS, Column
 from .impacts import Impact
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from ..hybrid.scene import Own, Scene, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from ..quantities import Times, Vector
-from .dense import chunked
-from .spells import Spell, spells_of, stances_among
-from .within import course_of
+from ._dense import chunked
+from ._spells import Spell, spells_of, stances_among
+from ._within import course_of
 
 if TYPE_CHECKING:
     from .result import Result

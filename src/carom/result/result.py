@@ -13,22 +13,22 @@ import numpy as np
 
 from .. import errors
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
-from ..hybrid import outcome
+from ..hybrid import _outcome as outcome
 from ..hybrid._carry import Carry
+from ..hybrid._flow import derivative
 from ..hybrid._run import EventRow, StepRow
-from ..hybrid.flow import derivative
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Times, Vector
 from . import impacts as impacts_of
-from .dense import chunked
+from ._dense import chunked
+from ._records import Event as Event
+from ._records import MomentumRecord as MomentumRecord
+from ._records import States as States
+from ._records import Statistics as Statistics
 from .ledger import Ledger
-from .records import Event as Event
-from .records import MomentumRecord as MomentumRecord
-from .records import States as States
-from .records import Statistics as Statistics
 from .stances import Stance, stances_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Result:
         Blows that created energy, links that bent too far, laws beyond their range, a ledger that does not close,
         rigid contacts inside their surfaces, contacts that pull.
         """
-        from .cautions import all_of
+        from ._cautions import all_of
 
         return all_of(self)
 
@@ -200,13 +200,13 @@ class Result:
     @cached_property
     def trajectory(self) -> xarray.Dataset:
         """Motion, forces, torques and energies over time, with names and units: an xarray Dataset."""
-        from .trajectory import trajectory
+        from ._trajectory import trajectory
 
         return trajectory(self)
 
     def save(self, path: str | Path, samples: int | None = None) -> Path:
         """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens, at `samples` even steps."""
-        from .trajectory import save
+        from ._trajectory import save
 
         return save(self, path, samples)
 
@@ -219,7 +219,7 @@ class Result:
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
-        from .film import animate
+        from ._film import animate
 
         return animate(self, path, **options)
 

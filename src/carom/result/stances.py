@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from .spells import spells_of, stances_among
-from .within import carried_in
+from ._spells import spells_of, stances_among
+from ._within import carried_in
 
 if TYPE_CHECKING:
     from .result import Result

@@ -7,9 +7,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ._text import LONGEST, read
 from .model import Scenario
 from .places import ScenarioError, shortened
-from .text import LONGEST, read
 
 FOLDER = "shipped"
 

@@ -157,7 +157,7 @@ class Scenario(Part):
     @staticmethod
     def read(text: str, where: str = "scenario") -> Scenario:
         """A scenario from the text of a TOML file."""
-        from .text import read
+        from ._text import read
 
         return read(text, where)
 
@@ -172,19 +172,19 @@ class Scenario(Part):
         **words: Any,
     ) -> Scenario:
         """The scenario that a world and its start are; words: `title`, `about`, `source`."""
-        from .from_world import scenario_of
+        from ._from_world import scenario_of
 
         return scenario_of(world, start, until=until, name=name, settings=settings, **words)
 
     def toml(self) -> str:
         """Its text as a TOML file; reading it gives an equal scenario."""
-        from .text import write
+        from ._text import write
 
         return write(self)
 
     def save(self, path: str | Path) -> None:
         """Write it to a file, which appears complete or not at all."""
-        from ..result.files import write_text
+        from ..result._files import write_text
 
         write_text(Path(path), self.toml())
 
@@ -192,13 +192,13 @@ class Scenario(Part):
 
     def with_(self, changes: dict[str, Any]) -> Scenario:
         """A copy with other values: {"contacts.tip.friction.mu": 0.3}."""
-        from .change import changed
+        from ._change import changed
 
         return changed(self, changes)
 
     def variant(self, name: str) -> Scenario:
         """A copy with the changes of that name."""
-        from .change import variant
+        from ._change import variant
 
         return variant(self, name)
 
@@ -206,12 +206,12 @@ class Scenario(Part):
 
     def world(self) -> World:
         """The world that it describes (for a capture: arm and object before it)."""
-        from .build import world_of
+        from ._build import world_of
 
         return world_of(self)
 
     def simulate(self, **options: Any) -> Any:
         """Run it; options are those of `carom.simulate`, such as progress=False."""
-        from .build import simulate
+        from ._build import simulate
 
         return simulate(self, **options)

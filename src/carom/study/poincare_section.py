@@ -16,13 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..hybrid._flow import derivative
 from ..hybrid._run import StepRow
-from ..hybrid.flow import derivative
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..quantities import Real
-from ..result.dense import chunked
+from ..result._dense import chunked
 from ..result.result import Result
 
 PARTS = 7  # of every step; odd, as what turns in the middle of one should not be found by luck

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from ... import errors
 from ...dynamics.kkt import RANK_TOLERANCE, solve_kkt
 from ...quantities import Given, Real
-from .several import ROUNDS, TOLERANCE
+from ._several import ROUNDS, TOLERANCE
 
 
 class Blocks(NamedTuple):
@@ -81,7 +81,7 @@ def _held(mass: Any, rows: Any, target: Any, pushing: Any) -> tuple[Any, Any]:
 
 
 def _pushing(mass: Any, rows: Any, target: Any) -> Any:
-    """Which contacts push: the first decision that breaks a condition is changed, one at a time (see several.py)."""
+    """Which contacts push: the first decision that breaks a condition is changed, one at a time (see _several.py)."""
     count = rows.shape[0]
     scale = jnp.sum(jnp.abs(target)) + jnp.finfo(float).tiny
     # Impulses are compared as the velocities that they would cause on the robot's whole mass.

@@ -10,7 +10,7 @@ import equinox as eqx
 from ... import errors
 from ...quantities import Real
 from ..card import Card
-from .path import Path
+from ._path import Path
 
 
 class AbstractImpactLaw(eqx.Module):

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...quantities import Real
 from ..card import Card
+from ._path import Path
 from .impact_law import AbstractImpactLaw, check_restitution
-from .path import Path
 
 
 class Newton(AbstractImpactLaw):

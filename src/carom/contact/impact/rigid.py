@@ -3,14 +3,14 @@
 All rigid contacts of a world are one automaton, because a blow at one sends impulses through every contact that is
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
 
-- One contact alone: Routh's path over the normal impulse (path.py), ended by Newton's, Poisson's or Stronge's law.
-- Several, closed or closing, at one instant (groups.py, course.py). Newton: u_n+ + e u_n- and P_n are complementary.
+- One contact alone: Routh's path over the normal impulse (_path.py), ended by Newton's, Poisson's or Stronge's law.
+- Several, closed or closing, at one instant (_groups.py, _course.py). Newton: u_n+ + e u_n- and P_n are complementary.
   Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and Pfeiffer). Friction
   follows a path that is Routh's for each contact as their coupling vanishes; or, by choice, obeys Coulomb's law for
   the velocities after the blow.
 - A rebound slower than `settle_speed` counts as none: that is how a Zeno sequence of ever smaller bounces ends.
 - A contact without normal velocity that is pressed stays closed; it opens when its force would pull, slips when
-  friction is used up, and sticks when sliding stops (maintained.py). Where that allows no motion, or more than one
+  friction is used up, and sticks when sliding stops (_maintained.py). Where that allows no motion, or more than one
   (Painleve), the run says so.
 """
 
@@ -25,22 +25,22 @@ import jax
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid._reaction import Row
 from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch
-from ...hybrid.reaction import Row
 from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
-from ..friction.stick_slip import OPEN, mode_of
+from ..friction._stick_slip import OPEN, mode_of
 from ..pairs import AbstractPair
-from .decision import landed
-from .impulses import PATH, checked_rule
-from .maintained import Held, friction_force, guards, held_of, held_rows, memory_of
-from .phases import modes_of, number_of, told_phases, total, words_of
+from ._decision import landed
+from ._impulses import PATH, checked_rule
+from ._maintained import Held, friction_force, guards, held_of, held_rows, memory_of
+from ._phases import modes_of, number_of, told_phases, total, words_of
+from ._system import friction_at, rubbing
 from .rigid_contact import RigidContact, refuse_mixed
-from .system import friction_at, rubbing
 
 SOURCE = (
     "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "

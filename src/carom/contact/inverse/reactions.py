@@ -10,8 +10,8 @@ import numpy as np
 
 from ...dynamics.forward_inverse import efforts, formalism_of, generalized_force
 from ...quantities import Real, Vector
-from ..rows import Rows
-from .arrays import rows_at, small_solve, stack
+from .._rows import Rows
+from ._arrays import rows_at, small_solve, stack
 from .problem import Problem
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from ... import errors
 from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
 from ...quantities import Real, Vector
+from ._closing import closed_motion
 from .checks import checked, reached, senses_of
-from .closing import closed_motion
 from .problem import (
     Problem,
     contacts_of,

@@ -11,7 +11,7 @@ import numpy as np
 from ... import errors
 from ...forms import Form, Slot
 from ...quantities import Given, Real
-from .outline import SMOOTH, Box, floats
+from ._outline import SMOOTH, Box, floats
 from .surface import AbstractSurface, Bound, direction, still
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ... import errors
 from ...quantities import Real
+from ._outline import SMOOTH, Box, finite_runs
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
-from .outline import SMOOTH, Box, finite_runs
 from .surface import Bound, bend_of, given_bend, still
 
 SEEN = 10.0  # [m] how far from the probe curvature is looked at

@@ -13,8 +13,8 @@ from jaxtyping import PyTree
 
 from ... import errors
 from ...quantities import Function, Real
+from ._outline import Box, zero_set
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
-from .outline import Box, zero_set
 from .surface import NOWHERE, Bound, bend_of, given_bend, still
 
 FLAT = 1e-6  # [m] a gradient smaller than this times the second derivatives counts as zero

@@ -13,8 +13,8 @@ from jaxtyping import PyTree
 
 from ... import errors
 from ...quantities import Given, Real
+from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
-from .outline import Box, box_around, floats
 from .surface import AbstractSurface, Bound, finite
 
 

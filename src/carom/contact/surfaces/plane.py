@@ -10,7 +10,7 @@ import numpy as np
 from ... import errors
 from ...forms import Form, Slot
 from ...quantities import Given, Real
-from .outline import Box, floats
+from ._outline import Box, floats
 from .surface import AbstractSurface, Bound, still
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
-from ...mechanism.recipe import Recipe
+from ...mechanism._recipe import Recipe
 from ...quantities import Given, Real
-from . import tridiagonal
+from . import _tridiagonal as tridiagonal
+from ._outline import Box
 from .curve import BENT, AbstractCurve, settled
-from .outline import Box
 from .surface import Bound, bend_of, still
 
 SAMPLES = 4  # per segment, among which the search for a foot begins

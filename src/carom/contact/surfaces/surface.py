@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...quantities import Real
-from .outline import Box, moving_zero_set, zero_set
+from ._outline import Box, moving_zero_set, zero_set
 
 # Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
 # centre, and nothing changes at distances above 1e-20 m.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...quantities import Function, Real
-from .knots import length_of, refuse_times
+from ._knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
 
 

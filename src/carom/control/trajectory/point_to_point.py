@@ -10,7 +10,7 @@ import numpy as np
 from ... import errors
 from ...forms import Form, Slot, Spelled
 from ...quantities import Given, Real
-from .knots import length_of, like
+from ._knots import length_of, like
 from .polynomials import Polynomials, hermite, polynomials
 
 

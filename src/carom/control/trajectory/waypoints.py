@@ -10,7 +10,7 @@ import numpy as np
 from ... import errors
 from ...forms import Form, Slot, Spelled
 from ...quantities import Given, Real, Times
-from .knots import length_of, like, refuse_times
+from ._knots import length_of, like, refuse_times
 from .polynomials import Polynomials, hermite, polynomials
 
 

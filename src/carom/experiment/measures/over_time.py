@@ -13,9 +13,9 @@ from ...errors import CaromError, name_in
 from ...hybrid.world import World
 from ...mechanism import Site
 from ...quantities import Vector
-from ...result.dense import chunked
+from ...result._dense import chunked
+from ...result._signals import contact_signals, effort_signals, times_of
 from ...result.result import Result
-from ...result.signals import contact_signals, effort_signals, times_of
 from ...study.poincare_section import poincare
 from ...study.response import response
 from ..experiment import Experiment

@@ -14,9 +14,9 @@ import numpy as np
 from ... import errors
 from ...hybrid._run import compiler_options
 from ...quantities import Function, Vector
-from .fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
-from .search import Found, plain, search
-from .uncertainty import uncertainty
+from ._fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
+from ._search import Found, plain, search
+from ._uncertainty import uncertainty
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,143 @@
+"""What rigid contacts decide together at an event: the blow, then which of them rest, slide or leave."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ...hybrid._reaction import dot
+from ...hybrid.automaton import Landing
+from ...hybrid.condition import any_of
+from ...hybrid.scene import Own, Scene
+from ...quantities import Flag, Given, Real
+from ..friction._stick_slip import OPEN
+from ._impulses import blow_of, driven
+from ._maintained import memory_of, phase_of, stopped
+from ._phases import modes_of, total
+from ._quiet import quiet, slow_rebounds, within_bands
+from ._system import Noise, System, noise_of, rubbing, system_of
+from .rigid_contact import Contacts
+
+
+class Fired(NamedTuple):
+    """Exits that fired, as flags: strikes of every contact, the others of those with friction."""
+
+    strikes: list[Any]
+    right: list[Any]
+    left: list[Any]
+    stop: list[Any]
+    paradox: list[Any]
+
+
+def landed(
+    contacts: Contacts, settle_speed: Real, friction_rule: str, scene: Scene, own: Own, fired: tuple[Flag, ...]
+) -> Landing:
+    """One decision for all contacts together: the blow, then who rests, slides or leaves."""
+    exits = _by_kind(contacts, list(fired))
+    modes, struck = modes_of(contacts, own.phase), any_of(exits.strikes)
+    closed = [mode != OPEN for mode in modes]
+    r, free = system_of(contacts, scene), scene.motion(scene.v).free
+    noise = noise_of(contacts, scene, r, free)
+    grazes = _grazes(scene, closed, r, (free, scene.acceleration), noise)
+    part = _taking_part(closed, exits.strikes, struck, r, noise)
+    # No impulse acts on what nothing moves; if it must not pass, there is no answer.
+    part = [on & moved & ~passes for on, moved, passes in zip(part, r.moved, grazes, strict=False)]
+    jammed = any_of([s & ~moved & ~g for s, moved, g in zip(exits.strikes, r.moved, grazes, strict=False)])
+    slow = slow_rebounds(contacts, settle_speed, r, (free, scene.acceleration), noise)
+    asked = _restitution(contacts, part, r, noise, slow)
+    impulses, velocity, found = blow_of(contacts, scene, r, part, asked, friction_rule)
+    impulses = [jnp.where(struck, p, 0.0) for p in impulses]
+    velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
+    after = _moving(scene, velocity)
+    later = system_of(contacts, after)
+    resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, later.speed, noise, slow)
+    if len(contacts) > 1:
+        still = [rest & struck for rest in resting]
+        velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
+        after = _moving(scene, velocity)
+    phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
+    least = _passed(grazes, r, least)
+    phase = jnp.where(any_of(exits.paradox) | (struck & ~found) | jammed, total(contacts), phase)
+    kept, times = _of_the_blow(contacts, scene, own, modes, struck, impulses)
+    none = jax.lax.stop_gradient(within_bands(contacts, modes_of(contacts, phase), later.speed, list(least)))
+    return Landing(phase, (*kept, *none, *times), own.states, velocity, driven(contacts, scene, impulses))
+
+
+def _by_kind(contacts: Contacts, fired: list[Any]) -> Fired:
+    n, m = len(contacts), len(rubbing(contacts))
+    right, left = fired[2 * n : 2 * n + m], fired[2 * n + m : 2 * n + 2 * m]
+    return Fired(fired[:n], right, left, fired[2 * n + 2 * m : 2 * n + 3 * m], fired[2 * n + 3 * m :])
+
+
+def _taking_part(closed: list[Any], strikes: list[Any], struck: Flag, r: System, noise: Noise) -> list[Any]:
+    """Whoever is at the surface takes part, closed or not: a blow at one presses the others."""
+    near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
+    return [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
+
+
+def _grazes(scene: Scene, closed: list[Any], r: System, motions: tuple[Any, Any], noise: Noise) -> list[Any]:
+    """Open contacts that pass: they bend away again before they would be deeper than rounding.
+
+    A pendulum as long as its pivot is high does not strike the floor; a blow would reverse it.
+    """
+    out = []
+    for i, on in enumerate(closed):
+        away = [dot(r.row[i], motion) + r.drift[i] for motion in motions]
+        rise = jnp.maximum(jnp.minimum(*away), 0.0)
+        shallow = r.speed[i] ** 2 <= 2.0 * rise * noise.place[i]
+        out.append(~on & (r.speed[i] < 0.0) & (shallow | r.each[i].passes(scene)))
+    return out
+
+
+def _passed(grazes: list[Any], r: System, least: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The speed of a contact that passes counts as none, or it would be met again at once."""
+    seen = [jnp.where(g, jnp.maximum(e, jnp.abs(u)), e) for g, e, u in zip(grazes, least, r.speed, strict=False)]
+    return (*seen, *least[len(seen) :])
+
+
+def _restitution(contacts: Contacts, part: list[Any], r: System, noise: Noise, slow: list[Any]) -> list[Any]:
+    """Restitution of every contact: nothing rebounds that does not close, or lower than rounding."""
+    asked = []
+    for i, contact in enumerate(contacts):
+        e = jnp.asarray(contact.law.asked, dtype=float)
+        closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
+        asked.append(jnp.where(closing, e, 0.0))
+    return asked
+
+
+def _at_rest(
+    scene: Scene, later: System, still: list[Any], velocity: Given, noise: Noise, least: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], System, tuple[Any, ...]]:
+    """What counts as no speed is none, for all contacts together: velocities, the contacts with them, least speeds."""
+    velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
+    none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
+    return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
+
+
+def _slipping(exits: Fired, struck: Flag, senses: list[Any]) -> list[Any]:
+    """Senses of sliding. The exit that fired decides: what it saw is less than what a decision can tell."""
+    out = []
+    for right, left, sense in zip(exits.right, exits.left, senses, strict=True):
+        slips = jnp.where(right, 1.0, jnp.where(left, -1.0, sense))
+        out.append(jnp.where(struck, sense, slips))
+    return out
+
+
+def _of_the_blow(
+    contacts: Contacts, scene: Scene, own: Own, modes: list[Any], struck: Flag, impulses: list[Any]
+) -> tuple[tuple[Any, ...], list[Any]]:
+    """What is remembered of the last blow: its impulses, and when each contact was last struck while open [s]."""
+    before = memory_of(contacts, own.memory)
+    kept = tuple(jnp.where(struck, p, old) for p, old in zip(impulses, before.impulses, strict=True))
+    last = zip(modes, impulses, before.strikes, strict=False)
+    times = [jnp.where(struck & (mode == OPEN) & (p > 0.0), scene.t, old) for mode, p, old in last]
+    return kept, times
+
+
+def _moving(scene: Scene, velocity: Given) -> Scene:
+    """The same place with other velocities."""
+    out = Scene(scene.mechanism, scene.t, scene.q, velocity)
+    out.length, out.motion = scene.length, scene.motion
+    return out

@@ -1,0 +1,215 @@
+"""Maintained contact: what closed contacts hold, the friction of those that slide, when they open, slip or stop."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ...hybrid._reaction import Row, dot, least, masked
+from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
+from ...hybrid.scene import Scene
+from ...quantities import Given, PhaseNumber, Real
+from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
+from ._phases import modes_of, number_of, total
+from ._several import Decided, Solution, solve
+from ._system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
+from .rigid_contact import Contacts
+
+
+class Memory(NamedTuple):
+    """What rigid contacts remember: impulses of the last blow, speeds that counted as none after it, last strikes."""
+
+    impulses: tuple[Any, ...]
+    speed: tuple[Any, ...]  # normal, one per contact [m/s]
+    sliding: tuple[Any, ...]  # one per contact with friction [m/s]
+    strikes: tuple[Any, ...]  # when each was last struck while open [s]; -1: never
+
+
+def memory_of(contacts: Contacts, numbers: tuple[Any, ...]) -> Memory:
+    """The memory by its parts."""
+    n, m = len(contacts), len(rubbing(contacts))
+    ends = (n + m, 2 * n + m, 2 * n + 2 * m)
+    return Memory(numbers[: ends[0]], numbers[ends[0] : ends[1]], numbers[ends[1] : ends[2]], numbers[ends[2] :])
+
+
+def held_rows(contacts: Contacts, scene: Scene, phase: PhaseNumber) -> list[Row]:
+    """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
+    modes, r, n = modes_of(contacts, phase), system_of(contacts, scene), len(contacts)
+    along = list(r.row[:n])
+    for k, i in enumerate(rubbing(contacts)):
+        slip = -sense_of(modes[i]) * friction_at(contacts, k).coefficient(jnp.abs(r.speed[n + k]))
+        along[i] = [a + slip * b for a, b in zip(r.row[i], r.row[n + k], strict=True)]
+    gap = [-r.each[i].touch.indentation for i in range(n)]
+    # What nothing moves needs no force to be held, and no force would hold it.
+    closed = [(mode != OPEN) & moved for mode, moved in zip(modes, r.moved, strict=False)]
+    out = [Row(closed[i], r.row[i], along[i], r.drift[i], r.speed[i], gap[i]) for i in range(n)]
+    for k, i in enumerate(rubbing(contacts)):
+        row, held = r.row[n + k], friction_at(contacts, k).held(r.drift[n + k], r.speed[n + k])
+        out.append(Row(modes[i] == STICKING, row, row, *held, jnp.asarray(0.0)))
+    return out
+
+
+def friction_force(contacts: Contacts, i: int, mode: PhaseNumber, sliding: Real, push: Real, holding: list[Any]) -> Any:
+    """Friction force of a contact from its reactions."""
+    if i not in rubbing(contacts):
+        return 0.0
+    k = rubbing(contacts).index(i)
+    slides = -sense_of(mode) * friction_at(contacts, k).coefficient(jnp.abs(sliding)) * push
+    return jnp.where(mode == STICKING, holding[k], slides)
+
+
+NOTHING = 1e-300  # [N] so that a force of exactly zero neither pulls nor exceeds anything
+SHARED = 4e-11  # of all forces: the tolerance of _several.py, and a margin
+
+
+class Held(NamedTuple):
+    """Closed contacts at one instant: their reactions, and which of them would leave or slide if they were free to."""
+
+    forces: list[Any]  # normal, then holding friction
+    slopes: list[Any]  # of every contact: how its separation answers to its force; not positive: Painleve
+    noise: list[Any]  # of the forces
+    leaves: list[Any]  # flags
+    sense: list[Any]  # of the contacts with friction
+    shared: Any  # what the complementarity problem cannot tell from zero; none where nobody shares
+
+
+def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any, Any, Any]) -> Held:
+    """Reactions that seem to pull, or to exceed friction, are asked again: the complementarity problem decides.
+
+    One of three feet in a row may have a negative share of the load although nothing moves.
+    """
+    n, rubs, (forces, w, sizes) = len(contacts), rubbing(contacts), found
+    # Levers are differences of places: far from the origin they are less exact, and so is what acts through them.
+    units = [1.0 if c.pair.length_unit == "rad" else scene.length for c in contacts]
+    far = [c.pair.rounding(scene, c.pair.touching(scene)) / u for c, u in zip(contacts, units, strict=True)]
+    inexact = [ROUNDING + e for e in (*far, *(far[i] for i in rubs))]
+    # What a decision takes for floating must not count as pulling here: it would lift and be put back without end.
+    r, free = system_of(contacts, scene), scene.motion(scene.v).free
+    rises = noise_of(contacts, scene, r, free).rise
+    floating = [rise / jnp.abs(w[i][i]) for i, rise in enumerate(rises[:n])]
+    floating += [0.0] * len(rubs)  # friction decides by its exit
+    # No force holds what nothing moves: where it bends away, that is what lifts.
+    lifted = [jnp.where(moved, f, -drift) for f, drift, moved in zip(forces, r.drift, r.moved, strict=False)]
+    forces = [*lifted[:n], *forces[n:]]
+    terms = zip(inexact, forces, sizes, floating, strict=True)
+    noise = [e * (jnp.abs(f) + size) + rounds + NOTHING for e, f, size, rounds in terms]
+    closed = [m != OPEN for m in modes]
+    doubts = [on & (f < -2.0 * e) for on, f, e in zip(closed, forces, noise, strict=False)]
+    for k, i in enumerate(rubs):
+        most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
+        doubts.append((modes[i] == STICKING) & (jnp.abs(forces[n + k]) > most))
+    zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
+    if n == 1:  # nobody shares its load: what seems to be, is
+        sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
+        return Held(forces, [w[0][0]], noise, closed, sense, zero)
+    shared = SHARED * sum(jnp.abs(f) for f in forces)
+
+    def again() -> tuple[list[Any], list[Any]]:
+        senses, quiet = [sense_of(modes[i]) for i in rubs], scene.still()
+        found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses)
+        leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
+        return leaves, [s + zero for s in _really(found, noise.rise[n:], senses, 2.0)]
+
+    leaves, sense = jax.lax.cond(any_of(doubts), again, lambda: ([no] * n, [zero] * len(rubs)))
+    return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense, shared)
+
+
+def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory) -> tuple[Condition, ...]:
+    """When a contact strikes, lifts, slips, stops, or has no answer."""
+    n, shared = len(contacts), jax.lax.stop_gradient(held.shared)
+    r = system_of(contacts, scene)
+    strikes, lifts = [], []
+    for i, contact in enumerate(contacts):
+        touch = contact.pair.touching(scene)
+        gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
+        none = memory.speed[i]  # a blow would decide that it does not close
+        strike = rising(-gap, slow=2.0 * none, deep=2.0 * noise, rounding=noise, floor=none)
+        passes = r.each[i].passes(scene) & (-gap <= 2.0 * noise)
+        strikes.append(unless((modes[i] != OPEN) | passes, strike))
+        noise = jax.lax.stop_gradient(held.noise[i])
+        pulls = level(-held.forces[i] - 2.0 * noise, shared + noise)
+        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], pulls))
+    slips: tuple[list[Condition], ...] = ([], [], [], [])
+    for k, i in enumerate(rubbing(contacts)):
+        friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding
+        sticks = modes[i] == STICKING
+        slides = (modes[i] == RIGHT) | (modes[i] == LEFT)
+        noise = jax.lax.stop_gradient(held.noise[n + k])
+        most = friction.limit * held.forces[i] + 2.0 * noise
+        for side, way in enumerate((1.0, -1.0)):
+            driven = sticks & (held.sense[k] * way > 0.0)
+            slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared + noise)))
+        left = friction.stops(memory.sliding[k]) - sense_of(modes[i]) * sliding
+        # A foot may be called sliding although nothing moves: rounding of its acceleration stops nothing.
+        slips[2].append(unless(~slides, rising(left, slow=2.0 * noise)))
+        slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
+    return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
+
+
+def stopped(r: System, which: list[Any], velocity: Given, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
+
+    Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two
+    feet of a bar would hand a speed that counts as none to each other, at one instant and without end.
+    """
+    rows = r.row[: len(which)]
+    through = [solve(row) for row in rows]
+    weights = masked([[dot(row, t) for t in through] for row in rows], which)
+    steps = least(weights, [jnp.where(on, -u, 0.0) for on, u in zip(which, r.speed, strict=False)])
+    change = [sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j in range(len(velocity))]
+    after = tuple(v + c for v, c in zip(velocity, change, strict=True))
+    return after, [u + dot(row, change) for u, row in zip(r.speed, r.row, strict=True)]
+
+
+def released(
+    contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]
+) -> tuple[Solution, Noise]:
+    """How contacts at rest go on: the same conditions as at a blow, one derivative higher; and its rounding."""
+    n, motion = len(contacts), scene.motion(scene.v)
+    through = [motion.solve(row) for row in r.row]
+    w = [[dot(row, t) for t in through] for row in r.row]
+    rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
+    resting = [on & moved for on, moved in zip(resting, r.moved, strict=False)]
+    if n == 1 and not rubbing(contacts):  # one contact without friction pushes, or leaves
+        pushes = resting[0] & (rise[0] < 0.0)
+        push = jnp.where(pushes, -rise[0] / w[0][0], 0.0)
+        alone = Solution([push], [], [jnp.where(pushes, 0.0, rise[0])], Decided([pushes], []), jnp.asarray(True))
+        return alone, noise_of(contacts, scene, r, motion.free)
+    problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
+    solution = solve(problem)
+    lost, noise = ~solution.found, noise_of(contacts, scene, r, motion.free)
+    for k, i in enumerate(rubbing(contacts)):
+        # A sliding contact whose normal force would pull it in: no answer, or two (Painleve). One that only starts to
+        # slide may be leaving, as its force vanishes together with its friction.
+        slope, slides = w[i][i] - senses[k] * problem.mu[k] * w[i][n + k], jnp.abs(r.speed[n + k]) > noise.speed[n + k]
+        lost = lost | (resting[i] & slides & (slope <= 1e-12 * w[i][i]))
+    return solution._replace(found=~lost), noise
+
+
+def _really(solution: Solution, noise: list[Any], senses: list[Any], times: float) -> list[Any]:
+    """Senses of sliding, without those of contacts that rest and do not start to move.
+
+    Two feet of one link stick or slide together. Where they hold, a solution may call one of them sliding, and which is
+    a matter of rounding; but stiction holds more than sliding friction, and both rest.
+    """
+    sense = solution.decided.sense
+    starts = solution.after[len(solution.after) - len(senses) :]
+    return [
+        jnp.where((fixed == 0.0) & (jnp.abs(start) <= times * e), 0.0, s)
+        for s, start, e, fixed in zip(sense, starts, noise, senses, strict=True)
+    ]
+
+
+def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]) -> Any:
+    """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
+    solution, noise = released(contacts, scene, r, resting, senses)
+    found, modes = _really(solution, noise.rise[len(contacts) :], senses, 1.0), []
+    for i, contact in enumerate(contacts):
+        floats = solution.after[i] <= noise.rise[i]
+        stays = resting[i] & (solution.decided.pushes[i] | floats)
+        sense = 1.0 if contact.friction is None else found[rubbing(contacts).index(i)]
+        closed = 1 if contact.friction is None else mode_of(sense)
+        modes.append(jnp.where(stays, closed, OPEN))
+    return jnp.where(solution.found, number_of(contacts, modes), total(contacts))

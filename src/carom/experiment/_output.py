@@ -1,0 +1,157 @@
+"""Writing an experiment: a folder that appears complete or not at all.
+
+scenario.toml  summary.json  impacts.csv  stances.csv  energy.csv  trajectory.nc  figures/*.png  report.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..errors import CaromError, name_in
+from ..result._files import FileError, Folder, sentence, uninterrupted, write_text
+from ..result.convergence import Convergence
+from ..scenario.model import Scenario
+from ._summary import energy_csv, impacts_csv, stances_csv, summary
+from .experiment import Experiment
+from .measures import Measured, measured
+
+Say = Callable[[str], None]
+DPI = 160
+
+
+class Interrupted(CaromError):
+    """Ctrl-C while results were written; what was done by then is kept."""
+
+
+def write(
+    experiment: Experiment,
+    path: Path,
+    *,
+    replace: bool = False,
+    say: Say = lambda words: None,
+    partial: bool = True,
+    holds: Convergence | None = None,
+) -> dict[str, Any]:
+    """Write everything that the scenario asks for; the summary is returned, with how many digits hold if that is known.
+
+    Ctrl-C while pictures are made keeps the numbers, unless not `partial`: then nothing changes.
+    """
+    folder = Folder(path, replace)
+    whole = False  # are the numbers complete?
+    try:
+        with uninterrupted(
+            "writing what was computed; Ctrl-C once more stops at once, and loses it" if partial else ""
+        ):
+            quantities = measured(experiment) if experiment.finished else []
+            found = summary(experiment, quantities, holds)
+            _numbers(experiment, folder.half, found, say)
+            whole = True
+        _pictures(experiment, folder.half, quantities, found, say)
+        with uninterrupted():
+            folder.finish()
+        return found
+    except KeyboardInterrupt:
+        if not (whole and partial):
+            raise
+        # Pictures can be made again with `carom report`.
+        if folder.half.exists():
+            folder.finish()
+        raise Interrupted(
+            f"interrupted while figures and report were made; the numbers are in {folder.path}; run: carom report "
+            f"{folder.path}"
+        ) from None
+    except FileError as refusal:  # the folder has had a name that nobody knows
+        said = str(refusal).replace(str(folder.half), str(folder.path))
+        raise FileError(said if "nothing was written" in said else f"{said}; nothing was written") from None
+    except OSError as trouble:
+        raise FileError(f"{sentence(folder.path, trouble)}; nothing was written") from None
+    finally:
+        folder.discard()
+
+
+def _numbers(experiment: Experiment, half: Path, found: dict[str, Any], say: Say) -> None:
+    say("numbers")
+    write_text(half / "scenario.toml", experiment.scenario.toml())
+    write_text(half / "summary.json", json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(half / "impacts.csv", impacts_csv(experiment))
+    write_text(half / "stances.csv", stances_csv(experiment))
+    if experiment.scenario.run.ledger:
+        write_text(half / "energy.csv", energy_csv(experiment))
+    say("trajectory")
+    for name, result in named_results(experiment):
+        result.save(half / f"trajectory{name}.nc", experiment.scenario.output.samples)
+
+
+def check_installed(scenario: Scenario) -> None:
+    """Refuse before the run what would be missed after it."""
+    drawn = scenario.output.figures != []
+    for package in ("xarray", "h5netcdf", *(("matplotlib",) if drawn else ())):
+        if find_spec(package) is None:
+            raise CaromError(f"results need {package}, which is not installed; run: pip install 'carom[cli]'")
+
+
+def named_results(experiment: Experiment) -> list[tuple[str, Any]]:
+    """Runs with what is added to their files' names: nothing for the only one."""
+    results = experiment.results
+    own = [("", results[0])] if len(results) == 1 else [(f"-step{k + 1}", r) for k, r in enumerate(results)]
+    return own + [(f"-{name}", other.result) for name, other in experiment.others.items()]
+
+
+def _pictures(experiment: Experiment, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
+    figures = []
+    if experiment.scenario.output.figures != []:
+        (half / "figures").mkdir()
+        for name, caption, figure in figures_of(experiment):
+            say(f"figure {name}")
+            figure.savefig(half / "figures" / f"{name}.png", dpi=DPI)
+            figures.append((name, caption, half / "figures" / f"{name}.png"))
+    if experiment.scenario.output.report:
+        say("report")
+        write_report_of(experiment, half / "report.html", quantities, figures, found)
+
+
+def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
+    """(name, what it shows, figure) of everything that suits, or of what the scenario asks for."""
+    from ..figures import FIGURES, compare
+
+    asked = experiment.scenario.output.figures
+    known = {f.name: f for f in FIGURES}
+    for name in asked or ():
+        name_in("figure", name, tuple(known))
+    if experiment.others:
+        each = {"as given": experiment.result} | {name: other.result for name, other in experiment.others.items()}
+        yield "comparison", "variants side by side", compare(each)
+    results = experiment.results
+    for k, result in enumerate(results):
+        prefix = "" if len(results) == 1 else f"step{k + 1}-"
+        for name, figure in known.items():
+            if (asked is None and figure.suits(result)) or (asked is not None and name in asked):
+                yield f"{prefix}{name}", figure.meaning, getattr(result.plot, name)()
+
+
+def write_report_of(
+    experiment: Experiment,
+    path: Path,
+    quantities: list[Measured],
+    figures: list[tuple[str, str, Path]],
+    found: dict[str, Any],
+) -> None:
+    """The page that shows what happened."""
+    from ..report import write_report
+
+    write_report(
+        path,
+        experiment.clips,
+        title=experiment.scenario.title or experiment.scenario.name,
+        about=experiment.scenario.about,
+        blows=() if experiment.seam is None else (experiment.seam,),
+        quantities=[
+            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
+        ],
+        figures=[(file.read_bytes(), f"{name}: {caption}") for name, caption, file in figures],
+        summary=found,
+    )

@@ -1,0 +1,101 @@
+"""Checking a scenario without running it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .._simulation import check_start
+from ..captures import capture
+from ..crawl import Inchworm
+from ..errors import CaromError, name_in, vector
+from ..scenario._build import contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
+from ..scenario._text import read
+from ..scenario.library import text_and_place
+from ..scenario.model import Scenario
+from ..scenario.places import ScenarioError, at, line_of, shortened
+from .measures import MEASURES, nearest
+
+
+def check(scenario: Scenario) -> str:
+    """Build everything that a scenario and its variants describe; what it is, in a few words."""
+    check_names(scenario)
+    words = _one(scenario)
+    for name in scenario.variants:
+        with at("variants", name):
+            other = scenario.variant(name)
+            check_names(other)
+            _one(other)
+    return words
+
+
+def check_file(name: Any) -> str:
+    """The same for a file or a shipped scenario by its name; a mistake is said with file and line."""
+    text, where = text_and_place(name)
+    scenario = read(text, where)
+    with placed(where, text):
+        return check(scenario)
+
+
+@contextlib.contextmanager
+def placed(where: str, text: str = "") -> Iterator[None]:
+    """Refusals inside are said with the file, and with the line where its text has the field."""
+    try:
+        yield
+    except CaromError as refusal:
+        path = refusal.path if isinstance(refusal, ScenarioError) else ()
+        line = line_of(text, path) if path else None
+        raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}") from None
+
+
+def check_names(s: Scenario) -> None:
+    """Refuse what would only be missed after the run: unknown measures, figures and variants to compare with."""
+    for name, q in s.quantities.items():
+        if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
+            with at("quantities", name):
+                raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
+    for name in s.compare:
+        if name not in s.variants:
+            raise ScenarioError(f"compare names '{name}', but there is no such variant; add [variants.{name}]")
+    if s.output.figures:
+        from ..figures import FIGURES
+
+        with at("output", "figures"):
+            for name in s.output.figures:
+                name_in("figure", name, tuple(f.name for f in FIGURES))
+
+
+def _one(s: Scenario) -> str:
+    if s.crawl is not None:
+        c = s.crawl
+        with at("crawl"):
+            Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
+            vector("crawl", "start", c.start, c.links - 1)
+            for k, step in enumerate(c.steps):
+                vector("crawl", f"angles of step {k + 1}", step.angles, c.links - 1)
+        return f"an inchworm of {c.links} links, {len(c.steps)} steps"
+    if s.capture is not None:
+        return _capture(s)
+    world = world_of(s)
+    with at("run", words="the run"):
+        settings_of(s)
+    start = state_of(s, world.mechanism)
+    with at("start"):
+        check_start(world, start)
+    top = world.mechanism.topology
+    parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
+    links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
+    return f"{links}, {degrees} of freedom, {contacts}, {s.run.until:g} s"
+
+
+def _capture(s: Scenario) -> str:
+    whole = mechanism_of(s)
+    assert s.capture is not None
+    start = state_of(s, whole)
+    controls_of(s, whole, contacts_of(s, whole))
+    c = s.capture
+    with at("capture"):
+        capture(whole, c.hand, c.grip, start, kind=c.kind, restitution=c.restitution, base=c.base)
+    return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"

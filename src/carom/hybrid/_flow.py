@@ -1,0 +1,218 @@
+"""The flow: what the state does between events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ..dynamics import _elastic_energy as elastic_energy
+from ..dynamics import _linear as linear
+from ..dynamics import explicit
+from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
+from ..quantities import Flag, Memories, Phases, Real
+from ._reaction import Row, react, restore
+from .automaton import AbstractAutomaton
+from .scene import Continuous, Load, Own, Scene, merge
+from .world import World, any_striking, owns, scene_of
+
+
+class Motion(NamedTuple):
+    """The motion without reactions, and the means to change it: `solve` applies the inverse mass matrix."""
+
+    free: Any  # accelerations
+    solve: Callable[[list[Any]], list[Any]] | None
+    rates: tuple[tuple[Any, ...], ...]
+    powers: tuple[Any, ...]
+
+
+def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Motion:
+    """Accelerations under everything but reactions."""
+    scene = scene_of(world, t, y, phases)
+    load = Load(world.mechanism)
+    acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
+    rates, powers = [], []
+    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        if world.pause_in_impact and automaton.traits.pausable:
+            aside = Load(world.mechanism)
+            flow = automaton.force(scene, own, aside)
+            load.add_all(aside, acting)
+            powers += [p * acting for p in flow.powers]
+        else:
+            flow = automaton.force(scene, own, load)
+            powers += list(flow.powers)
+        rates.append(tuple(flow.rates))
+    powers += _passive(world, scene, y, load)
+    gravity = (acting * world.gravity[0], acting * world.gravity[1])
+    free, solve = _accelerations(world, y, load, gravity)
+    if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
+        powers.append((acting - 1.0) * _weight_power(world, scene))
+    return Motion(free, solve, tuple(rates), tuple(powers))
+
+
+def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Any:
+    """Accelerations under weight and motors alone: without contacts, springs and dampers."""
+    scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
+    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        if automaton.report.drive is not None:
+            automaton.force(scene, own, load)
+    return _accelerations(world, y, load, (world.gravity[0], world.gravity[1]))[0]
+
+
+def derivative(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Continuous:
+    """d/dt of the whole state in the given phases."""
+    motion = free_motion(world, t, y, phases, memory)
+    powers = tuple(jnp.asarray(p, dtype=float) for p in motion.powers)
+    acceleration = motion.free
+    if world.row_count:
+        # A branch: most of a run nothing is held.
+        acceleration, powers = jax.lax.cond(
+            any_holding(world, phases),
+            lambda: _held(world, t, y, phases, memory, motion),
+            lambda: (tuple(jnp.asarray(a, dtype=float) for a in motion.free), powers),
+        )
+    return Continuous(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
+
+
+def brought_back(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, accept: Flag) -> Continuous:
+    """The state with held contacts put back to where they are held: a step leaves them off by its error.
+
+    So contact holds its place for hours, and what rests has no velocity.
+    """
+    if not world.row_count:
+        return y
+
+    def back() -> Continuous:
+        scene = scene_of(world, t, y, phases)
+        lower, _, _ = explicit.terms(world.mechanism, y.q, y.v, (0.0, 0.0))
+        q, v = restore(_rows(world, scene, owns(y, phases, memory)), y.q, y.v, linear.ldl_factor(lower))
+        return y._replace(q=q, v=v)
+
+    same = y._replace(q=tuple(jnp.asarray(x) for x in y.q), v=tuple(jnp.asarray(x) for x in y.v))
+    return jax.lax.cond(any_holding(world, phases) & accept, back, lambda: same)
+
+
+def any_holding(world: World, phases: Phases) -> Any:
+    total = jnp.asarray(False)
+    for automaton, phase in zip(world.automata, phases, strict=True):
+        if automaton.holding.count:
+            total = total | automaton.holding.active(phase)
+    return total
+
+
+def _held(
+    world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, motion: Motion
+) -> tuple[Any, tuple[Any, ...]]:
+    """Accelerations and powers with the reactions."""
+    scene = scene_of(world, t, y, phases)
+    each = owns(y, phases, memory)
+    found = react(_rows(world, scene, each), motion.free, _inverse(motion))
+    powers = _with_shares(world, scene, each, found.forces, list(motion.powers)) if y.work else motion.powers
+    acceleration = tuple(jnp.asarray(a, dtype=float) for a in found.acceleration)
+    return acceleration, tuple(jnp.asarray(p, dtype=float) for p in powers)
+
+
+def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Scene:
+    """A scene in which an automaton can ask how the world moves, also if the automaton were in another phase.
+
+    `scene.still()` is the same scene for decisions, which have no derivatives.
+    """
+    scene = scene_of(world, t, y, phases)
+    scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
+    known: list[Any] = []  # velocities and their motion: everybody asks for the same one
+
+    def motion(v: Any) -> Motion:
+        if not any(v is old for old, _ in known):
+            known.append((v, free_motion(world, t, y._replace(v=v), phases, memory)))
+        return next(found for old, found in known if v is old)
+
+    scene.motion = motion
+    each = owns(y, phases, memory)
+    for automaton, own in zip(world.automata, each, strict=True):
+        scene.strikes |= {name: blow.time for name, blow in automaton.report.blows(own).items()}
+
+    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]], list[Any]]:
+        """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""
+        i = next(k for k, a in enumerate(world.automata) if a.name == automaton.name)
+        mixed = [*each[:i], own, *each[i + 1 :]]
+        motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
+        found = react(_rows(world, scene, mixed), motion.free, _inverse(motion))
+        first = sum(a.holding.count for a in world.automata[:i])
+        mine = range(first, first + automaton.holding.count)
+        block = [[found.weights[j][k] for k in mine] for j in mine]
+        return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
+
+    scene.reactions = reactions
+    scene.still = lambda: scene_with_motion(world, *jax.lax.stop_gradient((t, y, phases, memory)))
+    return scene
+
+
+def _inverse(motion: Motion) -> Callable[[list[Any]], list[Any]]:
+    assert motion.solve is not None  # _accelerations keeps the factors where there are rows
+    return motion.solve
+
+
+def _rows(world: World, scene: Scene, each: list[Own]) -> list[Row]:
+    return [row for a, own in zip(world.automata, each, strict=True) for row in a.holding.rows(scene, own)]
+
+
+def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any], powers: list[Any]) -> list[Any]:
+    """Powers with those of the reactions added, each to its automaton's channels."""
+    out, row, channel = list(powers), 0, 0
+    for automaton, own in zip(world.automata, each, strict=True):
+        holding = automaton.holding
+        if holding.count:
+            added = holding.powers(scene, own, forces[row : row + holding.count])
+            for k, power in enumerate(added):
+                out[channel + k] = out[channel + k] + power
+        row, channel = row + holding.count, channel + len(automaton.channels)
+    return out
+
+
+def _passive(world: World, scene: Scene, y: Continuous, load: Load) -> list[Any]:
+    """Springs and dampers of joints and elastic links; powers of the dampers."""
+    powers = [_joints(scene, load)]
+    if world.mechanism.topology.elastic:
+        forces, power = elastic_energy.bending(world.mechanism, y.q, y.v)
+        for index, force in forces:
+            load.add(index, force)
+        powers.append(power)
+    return powers
+
+
+def _joints(scene: Scene, load: Load) -> Any:
+    """Springs and dampers of the joints; returns the dampers' power."""
+    n, power = scene.mechanism.numbers, 0.0
+    for k in range(scene.top.links):
+        rate = scene.relative_rate(k)
+        drag = -n.damping[k] * rate
+        scene.turn(load, k, drag - n.stiffness[k] * (scene.relative_angle(k) - n.rest[k]))
+        power = power + drag * rate
+    return power
+
+
+def _accelerations(world: World, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Accelerations and, for small mechanisms, the inverse mass matrix as a function."""
+    mechanism = world.mechanism
+    if isinstance(y.q, tuple) and (world.row_count or mechanism.topology.links <= EXPLICIT_UP_TO):
+        lower, bias, weight = explicit.terms(mechanism, y.q, y.v, gravity)
+        right = [load.entries[i] + weight[i] - bias[i] for i in range(mechanism.dof)]
+        solve = linear.ldl_factor(lower)
+        return tuple(solve(right)), solve
+    chosen = formalism_of(None, mechanism.topology.links)
+    out = chosen.accelerations(mechanism, merge(y.q), merge(y.v), load.vector(), jnp.stack(gravity))
+    return (tuple(out[i] for i in range(mechanism.dof)) if isinstance(y.q, tuple) else out), None
+
+
+def _weight_power(world: World, scene: Scene) -> Any:
+    """Power of the full weight on all links."""
+    n, total = world.mechanism.numbers, 0.0
+    if scene.top.elastic:
+        each = elastic_energy.first_moments(world.mechanism, scene.q, scene.v)
+        return sum(world.gravity[0] * p[0] + world.gravity[1] * p[1] for _, _, p, _ in each)
+    for k in range(scene.top.links):
+        _, _, vx, vy = scene.point(k, n.com[k][0], n.com[k][1])
+        total = total + n.mass[k] * (world.gravity[0] * vx + world.gravity[1] * vy)
+    return total

@@ -1,0 +1,129 @@
+"""What a user should know about a run, in sentences: results that are as asked for, but that should be looked at."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..hybrid.world import World
+from ._signals import contact_signals
+
+if TYPE_CHECKING:
+    from .result import Result
+
+SMALL = 0.1  # of a link's length: deflections beyond it are not small
+CREATED = 1e-9  # of the energy in play: a blow that adds more has created it
+OPEN_ENDED = 1e-6  # [%] of the energy in play: a ledger that misses less closes
+TOO_COARSE = 10.0  # times rtol: a ledger that misses more is worse than its tolerance lets one expect
+TIGHTEST = 1e-13  # tolerance that is recommended
+DEEP = 1e-9  # of the world's length: a rigid contact that is deeper inside has drifted
+PULLS = 1e-6  # of the largest force: a contact that pulls more does so by more than the integration's error
+MOST = 20_000  # instants at which forces are looked at
+
+
+def at_once(result: Result) -> list[str]:
+    """What can be said without another program: `simulate` warns of it."""
+    return [
+        *_bent_too_far(result.world, result.q),
+        *[said for i, a in enumerate(result.world.automata) for said in a.report.remarks(result.marks.memory_after[i])],
+        *_created(result),
+        *_inside(result),
+    ]
+
+
+def all_of(result: Result) -> list[str]:
+    """Everything, the energy ledger and the forces at the ends of steps included."""
+    return [*at_once(result), *_not_accounted_for(result), *_pulling(result)]
+
+
+def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
+    """Assumed modes are for deflections that are small relative to the length."""
+    out = []
+    top = world.mechanism.topology
+    for k, flex in enumerate(world.mechanism.numbers.flex):
+        if flex is not None:
+            shape, place = np.asarray(flex.nodes.shape), np.asarray(flex.nodes.place)
+            bent = np.linalg.norm(np.einsum("tj,gjd->tgd", q[:, list(top.mode_index(k))], shape), axis=2)
+            largest, length = float(np.max(bent)), float(np.max(place[:, 0]))
+            if largest > SMALL * length:
+                out.append(
+                    f"link '{top.names[k]}' bends by up to {largest:.3g} m, {100 * largest / length:.0f} % of its "
+                    "length; assumed modes hold for small deflections (below 10 %); make it stiffer, or split it"
+                )
+    return out
+
+
+def _created(result: Result) -> list[str]:
+    """Blows that created energy."""
+    if not result.final.y.work:
+        return []
+    out, channel, marks = [], 0, result.marks
+    for automaton in result.world.automata:
+        if automaton.traits.impulsive and len(marks.t):
+            gain = np.asarray(marks.after.work[channel]) - np.asarray(marks.before.work[channel])
+            worst = int(np.argmax(gain))
+            created = gain > CREATED * result.energy.in_play
+            if created[worst]:
+                out.append(
+                    f"a blow of '{automaton.name}' at t = {float(marks.t[worst]):.9g} s created "
+                    f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
+                    "with friction can do that; use Stronge or Poisson"
+                )
+        channel += len(automaton.channels)
+    return out
+
+
+def _inside(result: Result) -> list[str]:
+    """Rigid contacts that went into their surfaces."""
+    allowed = DEEP * float(result.world.length)
+    if not result.penetration > allowed:
+        return []
+    return [
+        f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at a joint's stop); up to "
+        f"{allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
+    ]
+
+
+def _not_accounted_for(result: Result) -> list[str]:
+    """A ledger that does not close, and the tolerance with which it would."""
+    if not result.final.y.work:
+        return []
+    error, rtol = result.energy.max_error_percent, float(result.integration.rtol)
+    # Who asks for a coarse run gets one; it is a fault only where it is coarser than asked for.
+    if not error > max(OPEN_ENDED, 100.0 * TOO_COARSE * rtol):
+        return []
+    said = f"the energy ledger misses {error:.1e} % of the energy in play"
+    needed = tolerance_for(rtol, error)
+    if needed >= rtol:
+        return [
+            f"{said}, at the tightest tolerance; a force or law of your own does work that its power does not report"
+        ]
+    return [f"{said}; for it to close to {OPEN_ENDED:g} %, run with rtol={needed:g}"]
+
+
+def tolerance_for(rtol: float, error: float) -> float:
+    """A power of ten: errors [%] shrink at least in proportion to the tolerance."""
+    power = math.floor(math.log10(rtol * OPEN_ENDED / error) + 1e-9)
+    return max(float(f"1e{power}"), TIGHTEST)
+
+
+def _pulling(result: Result) -> list[str]:
+    """Contacts that held back what should have left them."""
+    if not result.world.contacts:
+        return []
+    times = result.t[np.unique(np.linspace(0, len(result.t) - 1, min(len(result.t), MOST)).astype(int))]
+    signals = contact_signals(result, times)
+    largest = max(float(np.max(np.abs(s.normal))) for s in signals.values())
+    # A body that floats presses on nothing: its forces are rounding, and the energy in play says how much that is.
+    floor = result.energy.in_play / float(result.world.length) if result.final.y.work else 0.0
+    out = []
+    for name, s in signals.items():
+        k = int(np.argmin(s.normal))
+        if s.normal[k] < -PULLS * max(largest, floor):
+            out.append(
+                f"contact '{name}' pulls with {-s.normal[k]:.2g} {s.force_unit} at t = {times[k]:.9g} s; contacts only "
+                "push; tighten rtol, or check the law"
+            )
+    return out

@@ -116,11 +116,10 @@ LISTS = (
     "cli/app.py",
     "contact/catalogue.py",
     "dynamics/forward_inverse.py",
-    "scenario/model.py",
-    "scenario/contact_tables.py",
-    "scenario/control_tables.py",
-    "scenario/surface_tables.py",
-    "scenario/world_tables.py",
+    *(
+        f"scenario/{kind}.py"
+        for kind in ("model", "contact_tables", "control_tables", "surface_tables", "world_tables")
+    ),
 )
 
 
@@ -146,10 +145,13 @@ def inner_rooms() -> list[str]:
         for found in imported_modules(path, tree)
     }
     shown = "".join(path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))))
+    listed = "".join((PACKAGE / name).read_text() for name in LISTS)
     out = []
     for path, _ in modules("src/carom"):
         dotted = "carom." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        if path not in named and not path.name.startswith("_") and path.name != "forms.py" and dotted not in shown:
+        stem = path.stem
+        told = dotted in shown or f'"{stem}"' in listed or f".{stem}." in listed or stem == "forms"
+        if path not in named and not stem.startswith("_") and not told:
             out.append(str(path.relative_to(PACKAGE)))
     return out
 

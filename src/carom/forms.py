@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -10,6 +11,12 @@ Kind = Literal[
     "number", "point", "numbers", "gains", "gravity", "table", "tables", "flag", "word",
     "trajectory", "switches", "site", "contact", "pose",
 ]  # fmt: skip
+
+
+def named(place: str) -> Any:
+    """What stands at `package.module.Name` of carom. Lists name what they hold by its place: one line for each."""
+    module, _, name = place.rpartition(".")
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
 
 class Slot(NamedTuple):

@@ -1,7 +1,6 @@
 """Every law that carom knows, with an example of each: `carom laws` lists them, the generic tests run over them.
 
-A new law joins by one line here. Its class has a `card`; the example is a function without arguments that builds one,
-so that importing this file builds nothing.
+A new law joins by one line here: where its class stands, and the arguments of an example. The class has a `card`.
 """
 
 from __future__ import annotations
@@ -11,34 +10,9 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from .. import errors
+from ..forms import named
 from .card import Card
-from .friction import (
-    Ambrosio,
-    BengisuAkay,
-    Coulomb,
-    Dahl,
-    Frictionless,
-    Karnopp,
-    LuGre,
-    SmoothCoulomb,
-    Stribeck,
-)
-from .impact import Newton, Plastic, Poisson, Stronge
 from .material import Material
-from .normal import (
-    CarvalhoMartins,
-    Flores,
-    GharibHurmuzlu,
-    Gonthier,
-    HerbertMcWhannell,
-    Hertz,
-    Hooke,
-    HuGuo,
-    HuntCrossley,
-    JacksonGreen,
-    LankaraniNikravesh,
-    LeeWang,
-)
 
 
 class Entry(NamedTuple):
@@ -61,38 +35,44 @@ def _steel() -> Material:
     return Material(210e9, 0.29, 1.12e9)
 
 
+def _law(place: str, *arguments: Any) -> Entry:
+    """An entry; arguments that are functions are called when the example is built, so that importing builds nothing."""
+    law = named(f"contact.{place}")
+    return Entry(law, lambda: law(*(x() if callable(x) else x for x in arguments)))
+
+
 NORMAL_LAWS: tuple[Entry, ...] = (
-    Entry(Hooke, lambda: Hooke(1e6, 300.0)),
-    Entry(Hertz, lambda: Hertz(1e7)),
-    Entry(HuntCrossley, lambda: HuntCrossley(1e7, 0.8)),
-    Entry(HerbertMcWhannell, lambda: HerbertMcWhannell(1e7, 0.8)),
-    Entry(LeeWang, lambda: LeeWang(1e7, 0.8)),
-    Entry(LankaraniNikravesh, lambda: LankaraniNikravesh(1e7, 0.8)),
-    Entry(Flores, lambda: Flores(1e7, 0.8)),
-    Entry(GharibHurmuzlu, lambda: GharibHurmuzlu(1e7, 0.2)),
-    Entry(HuGuo, lambda: HuGuo(1e7, 0.8)),
-    Entry(Gonthier, lambda: Gonthier(1e7, 0.8)),
-    Entry(CarvalhoMartins, lambda: CarvalhoMartins(1e7, 0.8)),
-    Entry(JacksonGreen, lambda: JacksonGreen(_steel(), _steel(), 0.005)),
+    _law("normal.hooke.Hooke", 1e6, 300.0),
+    _law("normal.hertz.Hertz", 1e7),
+    _law("normal.hunt_crossley.HuntCrossley", 1e7, 0.8),
+    _law("normal.herbert_mcwhannell.HerbertMcWhannell", 1e7, 0.8),
+    _law("normal.lee_wang.LeeWang", 1e7, 0.8),
+    _law("normal.lankarani_nikravesh.LankaraniNikravesh", 1e7, 0.8),
+    _law("normal.flores.Flores", 1e7, 0.8),
+    _law("normal.gharib_hurmuzlu.GharibHurmuzlu", 1e7, 0.2),
+    _law("normal.hu_guo.HuGuo", 1e7, 0.8),
+    _law("normal.gonthier.Gonthier", 1e7, 0.8),
+    _law("normal.carvalho_martins.CarvalhoMartins", 1e7, 0.8),
+    _law("normal.jackson_green.JacksonGreen", _steel, _steel, 0.005),
 )
 
 FRICTION_LAWS: tuple[Entry, ...] = (
-    Entry(Frictionless, lambda: Frictionless()),
-    Entry(Coulomb, lambda: Coulomb(0.3, 0.4)),
-    Entry(Karnopp, lambda: Karnopp(0.3, 0.4, 1e-3)),
-    Entry(Stribeck, lambda: Stribeck(0.3, 0.4, 0.01, 0.1)),
-    Entry(SmoothCoulomb, lambda: SmoothCoulomb(0.2, 0.02)),
-    Entry(Ambrosio, lambda: Ambrosio(0.1, 1e-4, 1e-3)),
-    Entry(BengisuAkay, lambda: BengisuAkay(0.3, 0.4, 1e-3, 100.0)),
-    Entry(Dahl, lambda: Dahl(0.3, 1e4)),
-    Entry(LuGre, lambda: LuGre(0.3, 0.4, 0.01, 1e4)),
+    _law("friction.friction_law.Frictionless"),
+    _law("friction.coulomb.Coulomb", 0.3, 0.4),
+    _law("friction.karnopp.Karnopp", 0.3, 0.4, 1e-3),
+    _law("friction.stribeck.Stribeck", 0.3, 0.4, 0.01, 0.1),
+    _law("friction.smooth_coulomb.SmoothCoulomb", 0.2, 0.02),
+    _law("friction.ambrosio.Ambrosio", 0.1, 1e-4, 1e-3),
+    _law("friction.bengisu_akay.BengisuAkay", 0.3, 0.4, 1e-3, 100.0),
+    _law("friction.dahl.Dahl", 0.3, 1e4),
+    _law("friction.lugre.LuGre", 0.3, 0.4, 0.01, 1e4),
 )
 
 IMPACT_LAWS: tuple[Entry, ...] = (
-    Entry(Newton, lambda: Newton(0.5)),
-    Entry(Poisson, lambda: Poisson(0.5)),
-    Entry(Stronge, lambda: Stronge(0.5)),
-    Entry(Plastic, lambda: Plastic()),
+    _law("impact.newton.Newton", 0.5),
+    _law("impact.poisson.Poisson", 0.5),
+    _law("impact.stronge.Stronge", 0.5),
+    _law("impact.plastic.Plastic"),
 )
 
 

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 from ..result.result import Result
-from . import (
-    angles,
-    energy_by_link,
-    forces_figure,
-    impact,
-    joints,
-    ledger_figure,
-    modal_figure,
-    momentum,
-    phase,
-    poincare,
-    rates,
-    snapshots,
-    style,
-    tip,
-    torques,
-)
-from .coordinates import moves_straight, no_link_turns
+from . import style
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,19 +31,25 @@ class Entry:
         style.refuse(self.name, self.lacks(result))
 
 
+def _figure(name: str, meaning: str, module: str | None = None) -> Entry:
+    """That of the module of this name: its `lacks` and `draw`, and `dull` if it has one."""
+    its = importlib.import_module(f".{module or name}", __package__)
+    return Entry(name, meaning, its.lacks, its.draw, getattr(its, "dull", Entry.dull))
+
+
 FIGURES: list[Entry] = [  # append one of your own, and results, pages and files know it
-    Entry("snapshots", "the mechanism at several instants", snapshots.lacks, snapshots.draw),
-    Entry("angles", "link angles over time", angles.lacks, angles.draw, no_link_turns),
-    Entry("rates", "rates of the link angles over time", rates.lacks, rates.draw, no_link_turns),
-    Entry("impact", "one impact: indentation, force and their loop", impact.lacks, impact.draw),
-    Entry("reaction", "contact forces over time", forces_figure.lacks, forces_figure.draw),
-    Entry("tip", "velocity of the tip by components", tip.lacks, tip.draw),
-    Entry("joints", "positions and velocities of the joints", joints.lacks, joints.draw),
-    Entry("modes", "modal coordinates of the elastic links", modal_figure.lacks, modal_figure.draw),
-    Entry("torques", "torques of the controllers over time", torques.lacks, torques.draw),
-    Entry("energy", "the energy ledger: energies, works, error", ledger_figure.lacks, ledger_figure.draw),
-    Entry("energy_by_link", "kinetic energy of every link", energy_by_link.lacks, energy_by_link.draw),
-    Entry("momentum", "linear and angular momentum of the whole system", momentum.lacks, momentum.draw),
-    Entry("phase", "phase portrait: two coordinates and a velocity", phase.lacks, phase.draw),
-    Entry("poincare", "Poincare map where a velocity is zero", poincare.lacks, poincare.draw, moves_straight),
+    _figure("snapshots", "the mechanism at several instants"),
+    _figure("angles", "link angles over time"),
+    _figure("rates", "rates of the link angles over time"),
+    _figure("impact", "one impact: indentation, force and their loop"),
+    _figure("reaction", "contact forces over time", "forces_figure"),
+    _figure("tip", "velocity of the tip by components"),
+    _figure("joints", "positions and velocities of the joints"),
+    _figure("modes", "modal coordinates of the elastic links", "modal_figure"),
+    _figure("torques", "torques of the controllers over time"),
+    _figure("energy", "the energy ledger: energies, works, error", "ledger_figure"),
+    _figure("energy_by_link", "kinetic energy of every link"),
+    _figure("momentum", "linear and angular momentum of the whole system"),
+    _figure("phase", "phase portrait: two coordinates and a velocity"),
+    _figure("poincare", "Poincare map where a velocity is zero"),
 ]

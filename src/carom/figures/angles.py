@@ -10,6 +10,7 @@ import numpy as np
 from ..result._dense import states
 from ..result.result import Result
 from . import style
+from ._coordinates import no_link_turns as dull  # noqa: F401
 from ._targets import targets_of
 
 if TYPE_CHECKING:

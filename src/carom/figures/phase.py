@@ -8,7 +8,7 @@ import numpy as np
 
 from ..result._dense import states
 from ..result.result import Result
-from .coordinates import axis_name, index_of, is_angle, moving_ones
+from ._coordinates import axis_name, index_of, is_angle, moving_ones
 
 
 def lacks(result: Result) -> str | None:

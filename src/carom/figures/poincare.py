@@ -11,7 +11,8 @@ from ..quantities import Given
 from ..result.result import Result
 from ..study.poincare_section import Section, poincare
 from . import style
-from .coordinates import axis_name, index_of, is_angle, main_ones
+from ._coordinates import axis_name, index_of, is_angle, main_ones
+from ._coordinates import moves_straight as dull  # noqa: F401
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

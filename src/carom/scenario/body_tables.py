@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from .. import beam, mechanism
+from ..forms import named
 from .fields import Number, Part, Word, says
 from .form_tables import choice, form_table, told_by
 
@@ -61,10 +62,14 @@ class Beam(Part):
 
 
 WHOLE = ("modes", "foreshortening")
-BODIES = (
-    *map(form_table, (mechanism.Rod, mechanism.Disk, mechanism.PointMass, mechanism.Body)),
-    Beam,
+# A body of a class with a form joins here.
+KINDS = (
+    "mechanism.bodies.Rod",
+    "mechanism.bodies.Disk",
+    "mechanism.bodies.PointMass",
+    "mechanism.bodies.Body",
 )
+BODIES = (*(form_table(named(kind)) for kind in KINDS), Beam)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from .. import captures, control
-from ..forms import Slot
+from ..forms import Slot, named
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from .form_tables import TYPES, FormTable, choice, form_table, told_by
@@ -56,10 +55,13 @@ class ControlTable(FormTable):
 
 
 # A controller of a class with a form joins here.
-CONTROLLERS = tuple(
-    form_table(kind, ControlTable)
-    for kind in (control.PostureControl, control.ComputedTorque, control.FeedForward, captures.HoldPose)
+KINDS = (
+    "control.posture.PostureControl",
+    "control.computed_torque.ComputedTorque",
+    "control.feedforward.FeedForward",
+    "captures.hold.HoldPose",
 )
+CONTROLLERS = tuple(form_table(named(kind), ControlTable) for kind in KINDS)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..contact import Circle, Moving, Plane, Spline
+from ..contact import Moving
 from ..contact.surfaces.moving import is_ready
 from ..errors import CaromError
+from ..forms import named
 from .fields import Number, Part, Point, says
 from .form_tables import choice, form_table, plain, told_by
 
@@ -31,9 +32,13 @@ class Motion(Part):
 
 
 # A surface of a class with a form joins here.
+KINDS = (
+    "contact.surfaces.plane.Plane",
+    "contact.surfaces.circle.Circle",
+    "contact.surfaces.spline.Spline",
+)
 SURFACES = tuple(
-    form_table(kind, motion=(Motion | None, says("how it moves; at rest if left out", None)))
-    for kind in (Plane, Circle, Spline)
+    form_table(named(kind), motion=(Motion | None, says("how it moves; at rest if left out", None))) for kind in KINDS
 )
 
 if TYPE_CHECKING:

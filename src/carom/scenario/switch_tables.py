@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import control
 from ..errors import name_in
-from ..forms import Slot
+from ..forms import Slot, named
 from ..mechanism import Mechanism
 from .form_tables import FormTable, choice, form_table, plain, told_by
 
@@ -30,7 +30,12 @@ class SwitchTable(FormTable):
 
 
 # A switch of a class with a form joins here.
-SWITCHES = tuple(form_table(kind, SwitchTable) for kind in (control.OnStrike, control.AtHeight, control.AtTime))
+KINDS = (
+    "control.switch.OnStrike",
+    "control.switch.AtHeight",
+    "control.switch.AtTime",
+)
+SWITCHES = tuple(form_table(named(kind), SwitchTable) for kind in KINDS)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

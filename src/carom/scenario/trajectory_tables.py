@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..control.trajectory.point_to_point import CUBIC, HOLD, MINIMUM_JERK, PARABOLIC_BLENDS, QUINTIC
-from ..control.trajectory.polynomials import POLYNOMIALS
-from ..control.trajectory.waypoints import WAYPOINTS
+from ..forms import named
 from .form_tables import choice, form_table, told_by
 
 # A trajectory with a form joins here.
-TRAJECTORIES = tuple(map(form_table, (CUBIC, QUINTIC, MINIMUM_JERK, PARABOLIC_BLENDS, WAYPOINTS, HOLD, POLYNOMIALS)))
+KINDS = (
+    "point_to_point.CUBIC",
+    "point_to_point.QUINTIC",
+    "point_to_point.MINIMUM_JERK",
+    "point_to_point.PARABOLIC_BLENDS",
+    "waypoints.WAYPOINTS",
+    "point_to_point.HOLD",
+    "polynomials.POLYNOMIALS",
+)
+TRAJECTORIES = tuple(form_table(named(f"control.trajectory.{kind}")) for kind in KINDS)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -9,17 +9,19 @@ from difflib import get_close_matches
 import numpy as np
 
 from ...errors import CaromError
+from ...forms import named
 from ..experiment import Experiment
-from . import balances, captures, crawling, of_impacts, over_time
 from .kind import Measure
 
-MEASURES: list[Measure] = [  # the first whose pattern fits is the one; append one of your own
-    *of_impacts.MEASURES,
-    *over_time.MEASURES,
-    *balances.MEASURES,
-    *captures.MEASURES,
-    *crawling.MEASURES,
-]
+FILES = (  # a file with a list of measures joins here
+    "of_impacts",
+    "over_time",
+    "balances",
+    "captures",
+    "crawling",
+)
+# The first whose pattern fits is the one; append one of your own.
+MEASURES: list[Measure] = [its for name in FILES for its in named(f"experiment.measures.{name}.MEASURES")]
 
 
 @dataclasses.dataclass(frozen=True)

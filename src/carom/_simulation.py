@@ -17,7 +17,7 @@ from jaxtyping import PyTree
 
 from . import errors
 from ._progress import RunLine
-from .hybrid import _outcome as outcome
+from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
 from .hybrid._run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start

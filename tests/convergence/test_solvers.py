@@ -11,8 +11,8 @@ import pytest
 
 import carom
 from carom.control import AtHeight
-from carom.hybrid import _outcome as outcome
 from carom.hybrid import _stage_system as stage_system
+from carom.hybrid import outcome
 from carom.hybrid._carry import Carry
 from carom.hybrid._flow import derivative
 from carom.hybrid._loop import advance

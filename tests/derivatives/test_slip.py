@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import carom
-from carom.hybrid import _outcome as outcome
+from carom.hybrid import outcome
 from carom.hybrid._run import compiler_options
 
 G = 9.81

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing
-from carom.hybrid import _outcome as outcome
+from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing, outcome
 from carom.hybrid.condition import rising, unless
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())

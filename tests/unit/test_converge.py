@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid import _outcome as outcome
+from carom.hybrid import outcome
 from carom.result.convergence import compared, digits_of, number
 
 

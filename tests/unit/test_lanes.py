@@ -7,7 +7,7 @@ import pytest
 
 import carom
 from carom import errors
-from carom.hybrid import _outcome as outcome
+from carom.hybrid import outcome
 from carom.hybrid._run import named, start
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())

@@ -21,7 +21,7 @@ import jax
 import numpy as np
 
 import carom
-from carom.hybrid import _outcome as outcome
+from carom.hybrid import outcome
 
 SHARE = float(os.environ.get("CAROM_ATTACK_SHARE", "1"))
 U = np.finfo(float).eps

@@ -28,28 +28,35 @@ class LinkMotion(NamedTuple):
 
 def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     """Position and velocity of every link's frame, as arrays over the links."""
-    n, top = mechanism.numbers, mechanism.topology
+    top = mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)
     errors.vector("mechanism", "v", v, top.dof)
     if top.elastic:
         return _bent_motion(mechanism, q, v)
-    angle, rate = q[top.angles], v[top.angles]
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
+    return LinkMotion(*walk.columns(top, frames(mechanism, q, v)))
+
+
+def frames(mechanism: Mechanism, q: Any, v: Any) -> walk.PerLink:
+    """The same per link, of rigid links; coordinates may be a tuple of scalars, as in the engine."""
+    n, top = mechanism.numbers, mechanism.topology
+    turned: Any = (jnp.cos(q[top.angles]), jnp.sin(q[top.angles]), v[top.angles]) if not isinstance(q, tuple) else None
+    if turned is None:
+        at = [top.angle_index(k) for k in range(top.links)]
+        turned = [jnp.cos(q[i]) for i in at], [jnp.sin(q[i]) for i in at], [v[i] for i in at]
 
     def step(own: Any, parent: Any) -> Any:
         hang, cos, sin, rate = own
         px, py, pvx, pvy, pcos, psin, prate = parent
-        hx, hy = pcos * hang[0] - psin * hang[1], psin * hang[0] + pcos * hang[1]
+        out, up = hang[0], hang[1]
+        hx, hy = pcos * out - psin * up, psin * out + pcos * up
         return LinkMotion(px + hx, py + hy, pvx - prate * hy, pvy + prate * hx, cos, sin, rate)
 
     starts = []
     for tree in range(len(top.free)):
-        at = top.base_index(tree)
-        pivot = n.pivot[tree]
-        place = (pivot[0], pivot[1], 0.0, 0.0) if at is None else (q[at], q[at + 1], v[at], v[at + 1])
+        base = top.base_index(tree)
+        place = (*n.pivot[tree], 0.0, 0.0) if base is None else (q[base], q[base + 1], v[base], v[base + 1])
         starts.append((*place, 1.0, 0.0, 0.0))
-    motion = walk.outward(top, step, starts, walk.per_link(top, n.hang, cos, sin, rate))
-    return LinkMotion(*walk.columns(top, motion))
+    return walk.outward(top, step, starts, walk.per_link(top, n.hang, *turned))
 
 
 def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:

@@ -13,7 +13,7 @@ from ..captures import after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
-from ..hybrid._outcome import NOT_FINITE, RUNNING
+from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
 from ..mechanism import State
 from ..report import Blow

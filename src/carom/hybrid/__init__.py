@@ -1,5 +1,6 @@
 """The engine: flow, locate, jump, loop; and what an automaton is."""
 
+from . import outcome as outcome
 from .automaton import AbstractAutomaton as AbstractAutomaton
 from .automaton import Flow as Flow
 from .automaton import Holding as Holding

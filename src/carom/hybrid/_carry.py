@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real
-from . import _outcome as outcome
+from . import outcome
 from ._locate import Asked, Ends
 from .scene import Continuous
 from .world import World

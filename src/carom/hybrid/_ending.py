@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..quantities import Flag, Real
-from . import _outcome as outcome
+from . import outcome
 from ._carry import Attempt, Carry
 from .condition import any_of
 from .scene import Continuous

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
 
-from . import _outcome as outcome
+from . import outcome
 from ._carry import Carry
 from ._loop import advance
 from ._scalar import scalar_program

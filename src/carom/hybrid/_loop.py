@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from ..quantities import Real
-from . import _outcome as outcome
+from . import outcome
 from ._carry import Attempt, Carry, Verdict
 from ._ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
 from ._flow import any_holding, brought_back, derivative

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from ..quantities import Real
-from . import _outcome as outcome
+from . import outcome
 from ._carry import Carry, begin
 from ._loop import advance
 from ._store import load_or_make

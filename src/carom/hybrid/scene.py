@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from .. import errors
 from ..dynamics import _elastic_links as elastic_links
 from ..dynamics.kinematics import LinkMotion as Frame
-from ..dynamics.kinematics import link_motion
+from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
 from ..quantities import Real, Reals
@@ -107,32 +107,16 @@ class Scene:
         return self._frames[link]
 
     def _outward(self) -> list[Frame]:
-        n, top = self.mechanism.numbers, self.top
+        top = self.top
         if top.elastic:
             self._bent = elastic_links.whole(self.mechanism, self.q, self.v)
             origins = elastic_links.origins(self.mechanism, self._bent, self.q, self.v)
             pairs = zip(origins, self._bent.states, strict=True)
             return [Frame(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in pairs]
-        if not walk.small(top):
-            columns = link_motion(self.mechanism, self.q, self.v)
-            return [Frame(*(column[k] for column in columns)) for k in range(top.links)]
-        found: list[Any] = [None] * top.links
-        for k in top.order:
-            parent, at = top.parents[k], top.base_index(top.trees[k])
-            if parent >= 0:
-                up = found[parent]
-            elif at is None:
-                pivot = n.pivot[top.trees[k]]
-                up = Frame(pivot[0], pivot[1], 0.0, 0.0, 1.0, 0.0, 0.0)
-            else:
-                up = Frame(self.q[at], self.q[at + 1], self.v[at], self.v[at + 1], 1.0, 0.0, 0.0)
-            hx, hy = n.hang[k][0], n.hang[k][1]
-            rx, ry = up.cos * hx - up.sin * hy, up.sin * hx + up.cos * hy
-            angle, rate = self.angle(k), self.rate(k)
-            found[k] = Frame(
-                up.x + rx, up.y + ry, up.vx - up.rate * ry, up.vy + up.rate * rx, jnp.cos(angle), jnp.sin(angle), rate
-            )
-        return found
+        if walk.small(top):
+            return list(frames(self.mechanism, self.q, self.v))
+        columns = link_motion(self.mechanism, self.q, self.v)
+        return [Frame(*(column[k] for column in columns)) for k in range(top.links)]
 
     def point(self, link: int, px: Real, py: Real) -> tuple[Any, Any, Any, Any]:
         """World position and velocity (x, y, vx, vy) of the point (px, py) of a link."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ._columns import AT_STOPS, IMPACTS, Column
 from .impacts import Impact
 

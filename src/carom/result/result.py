@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import errors
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._flow import derivative
 from ..hybrid._run import EventRow, StepRow

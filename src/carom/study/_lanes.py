@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._kernel import in_registers
 from ..hybrid._run import executable, named, start, to_end, together

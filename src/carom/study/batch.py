@@ -13,7 +13,7 @@ from jaxtyping import PyTree
 
 from .. import errors
 from .._simulation import check_start
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World

@@ -7,7 +7,7 @@ import functools
 import jax.numpy as jnp
 
 from .. import errors
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._run import named, to_end
 from ..hybrid._run import start as opened

@@ -20,7 +20,7 @@ from jaxtyping import PyTree
 
 from .. import errors
 from .._simulation import simulate
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._carry import begin
 from ..hybrid._run import compiler_options, to_end
 from ..hybrid.scene import Continuous, merge

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..hybrid import _outcome as outcome
+from ..hybrid import outcome
 from ..hybrid._run import start as opened
 from ..hybrid._run import to_end
 from ..hybrid.scene import merge

@@ -1,4 +1,4 @@
-"""Small symmetric systems, solved by elimination written out on scalars.
+"""Small systems, solved by elimination written out on scalars.
 
 A batched LAPACK or cuSOLVER call inside a compiled loop costs more than a whole integration step, and a loop over
 array elements defeats vectorisation over the batch. Up to `UNROLL` unknowns the elimination is therefore unrolled;
@@ -15,6 +15,7 @@ import jax.scipy.linalg as jsl
 from jaxtyping import Array, Float
 
 from ..mechanism._walk import UNROLL
+from ..quantities import Flag
 
 
 def ldl_factor(matrix: list[list[Any]], skip_below: float | None = None) -> Callable[[list[Any]], list[Any]]:
@@ -53,6 +54,43 @@ def ldl_factor(matrix: list[list[Any]], skip_below: float | None = None) -> Call
 def ldl_solve(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
     """Solve M x = b for a symmetric positive definite M given by its lower triangle."""
     return ldl_factor(matrix)(right)
+
+
+def lu_factor(matrix: list[list[Any]], exchange: bool = False) -> Callable[[list[Any]], list[Any]]:
+    """Factor a matrix that need not be symmetric as L U; returns b -> x.
+
+    With `exchange`, partial pivoting: rows change places by selection, not by branching.
+    """
+    n = len(matrix)
+    a = [list(row) for row in matrix]
+    swaps: list[tuple[int, int, Any]] = []
+    for k in range(n):
+        for i in range(k + 1, n) if exchange else ():
+            swap = jnp.abs(a[i][k]) > jnp.abs(a[k][k])
+            a[k], a[i] = _exchanged(swap, a[k], a[i])
+            swaps.append((k, i, swap))
+        inverse = 1.0 / a[k][k]
+        for i in range(k + 1, n):
+            factor = a[i][k] = a[i][k] * inverse
+            for j in range(k + 1, n):
+                a[i][j] = a[i][j] - factor * a[k][j]
+
+    def substitute(right: list[Any]) -> list[Any]:
+        x = list(right)
+        for k, i, swap in swaps:
+            (x[k],), (x[i],) = _exchanged(swap, [x[k]], [x[i]])
+        for i in range(n):
+            x[i] = x[i] - sum(a[i][k] * x[k] for k in range(i))
+        for i in reversed(range(n)):
+            x[i] = (x[i] - sum(a[i][k] * x[k] for k in range(i + 1, n))) / a[i][i]
+        return x
+
+    return substitute
+
+
+def _exchanged(swap: Flag, first: list[Any], second: list[Any]) -> tuple[list[Any], list[Any]]:
+    pairs = list(zip(first, second, strict=True))
+    return [jnp.where(swap, y, x) for x, y in pairs], [jnp.where(swap, x, y) for x, y in pairs]
 
 
 def solve(matrix: Float[Array, "n n"], right: Float[Array, " n"]) -> Float[Array, " n"]:

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..dynamics._linear import lu_factor
+
 EPSILON = 1e-8  # of the diagonal entries
 SINGULAR = 1e-8  # of the largest row: one that is smaller cannot be moved by what it holds
 UNLIKE = 100.0  # times a diagonal entry: a mean beyond this is not its own
@@ -109,32 +111,9 @@ def least(matrix: list[list[Any]], right: list[Any], stuck: list[Any] | None = N
     own = [jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
     dead = [matrix[i][i] == 0.0 if stuck is None else stuck[i] for i in range(n)]
     bump = [EPSILON * jnp.where(dead[i], mean, own[i]) for i in range(n)]
-    solve = _eliminate([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
+    solve = lu_factor([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
     x = solve(right)
     for _ in range(3):
         rest = [right[i] - dot(matrix[i], x) for i in range(n)]
         x = [a + b for a, b in zip(x, solve(rest), strict=True)]
     return x
-
-
-def _eliminate(matrix: list[list[Any]]) -> Callable[[list[Any]], list[Any]]:
-    """Gauss's elimination without exchanges, written out on scalars."""
-    n = len(matrix)
-    a = [list(row) for row in matrix]
-    for k in range(n):
-        inverse = 1.0 / a[k][k]
-        for i in range(k + 1, n):
-            factor = a[i][k] * inverse
-            a[i][k] = factor
-            for j in range(k + 1, n):
-                a[i][j] = a[i][j] - factor * a[k][j]
-
-    def substitute(right: list[Any]) -> list[Any]:
-        x = list(right)
-        for i in range(n):
-            x[i] = x[i] - sum(a[i][k] * x[k] for k in range(i))
-        for i in reversed(range(n)):
-            x[i] = (x[i] - sum(a[i][k] * x[k] for k in range(i + 1, n))) / a[i][i]
-        return x
-
-    return substitute

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from ..dynamics._linear import lu_factor
 from .scene import Continuous
 
 WRITTEN_OUT = 12  # unknowns up to which elimination is written out on scalars
@@ -63,12 +64,12 @@ def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]
     for i in range(size):
         for j in range(dof):
             matrix[i][j] = matrix[i][j] - g * g * of_q[j][0][i]
-    factors = Elimination(matrix)
+    solve_z = lu_factor(matrix, exchange=True)
 
     def solve(right: Continuous) -> Continuous:
         z = jax.tree.leaves((right.v, right.extra))
         z = [z[i] + g * sum(of_q[j][0][i] * right.q[j] for j in range(dof)) for i in range(size)]
-        v, extra = jax.tree.unflatten(tree, factors.solve(z))
+        v, extra = jax.tree.unflatten(tree, solve_z(z))
         return Continuous(tuple(r + g * k for r, k in zip(right.q, v, strict=True)), v, extra, ())
 
     def power_along(k: Continuous) -> Any:
@@ -77,44 +78,6 @@ def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]
         return jax.tree.map(lambda *slopes: sum(s * x for s, x in zip(slopes, steps, strict=True)), *works)
 
     return solve, power_along
-
-
-class Elimination:
-    """Gaussian elimination with partial pivoting, written out: rows change places by selection, not by branching."""
-
-    def __init__(self, matrix: list[list[Any]]) -> None:
-        n = self.size = len(matrix)
-        a = [list(row) for row in matrix]
-        self.swaps: dict[tuple[int, int], Any] = {}
-        self.lower: dict[tuple[int, int], Any] = {}
-        self.inverse_pivot: list[Any] = []
-        for k in range(n):
-            for i in range(k + 1, n):
-                swap = self.swaps[k, i] = jnp.abs(a[i][k]) > jnp.abs(a[k][k])
-                for j in range(k, n):
-                    a[k][j], a[i][j] = _exchanged(swap, a[k][j], a[i][j])
-            self.inverse_pivot.append(1.0 / a[k][k])
-            for i in range(k + 1, n):
-                factor = self.lower[k, i] = a[i][k] * self.inverse_pivot[k]
-                for j in range(k + 1, n):
-                    a[i][j] = a[i][j] - factor * a[k][j]
-            # Rows change places after this only below k, and what is left of column k down there is never read.
-        self.upper = a
-
-    def solve(self, right: list[Any]) -> list[Any]:
-        n, b = self.size, list(right)
-        for k in range(n):
-            for i in range(k + 1, n):
-                b[k], b[i] = _exchanged(self.swaps[k, i], b[k], b[i])
-            for i in range(k + 1, n):
-                b[i] = b[i] - self.lower[k, i] * b[k]
-        for k in reversed(range(n)):
-            b[k] = (b[k] - sum(self.upper[k][j] * b[j] for j in range(k + 1, n))) * self.inverse_pivot[k]
-        return b
-
-
-def _exchanged(swap: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    return jnp.where(swap, y, x), jnp.where(swap, x, y)
 
 
 # -- large systems: arrays and the library's factorisation -----------------------------------------------------------

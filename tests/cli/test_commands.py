@@ -55,9 +55,9 @@ def test_check_says_where_the_mistake_is(run, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(text_of("ball-drop").replace("height = 0.0", "heigth = 0.0"))
     sentence = refused(run("check", file))
-    assert f"{file}, line 19: there is no field surfaces.floor.heigth; did you mean 'height'?" in sentence
+    assert f"{file}, line 20: there is no field surfaces.floor.heigth; did you mean 'height'?" in sentence
     file.write_text(text_of("ball-drop").replace("mass = 1.0", "mass = -1.0"))
-    assert f"{file}, line 14: mechanisms.ball.links.ball: mass of Disk is -1" in refused(
+    assert f"{file}, line 15: mechanisms.ball.links.ball: mass of Disk is -1" in refused(
         run("check", "corner", file, "-q")
     )
     assert run("check", "corner", "--quiet") == (0, "", "")

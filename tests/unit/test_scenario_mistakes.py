@@ -13,12 +13,12 @@ MISTAKES = {
     "unknown key": (
         "mass = 1.0 }",
         "mass = 1.0, masss = 2.0 }",
-        "line 27: there is no field mechanisms.arm.links.upper.body.masss; did you mean 'mass'?",
+        "line 28: there is no field mechanisms.arm.links.upper.body.masss; did you mean 'mass'?",
     ),
     "unknown key at the top": (
         "gravity = 9.81",
         "gravitty = 9.81",
-        "line 15: there is no field gravitty; did you mean 'gravity'?",
+        "line 16: there is no field gravitty; did you mean 'gravity'?",
     ),
     "unknown table": ("[start]", "[strat]", "there is no field strat; did you mean 'start'?"),
     "misspelt law": ('"jackson-green"', '"jackson-gren"', "contacts.tip.normal.law is 'jackson-gren'"),
@@ -37,12 +37,12 @@ MISTAKES = {
     "text for a number": (
         "poisson_ratio = 0.29",
         'poisson_ratio = "0.29"',
-        "line 20: materials.steel.poisson_ratio is '0.29'; it must be a number; in (-1, 0.5]",
+        "line 21: materials.steel.poisson_ratio is '0.29'; it must be a number; in (-1, 0.5]",
     ),
     "number for a text": (
         'source = "Akhan, Zhao, Tarnita and Marghitu, Machines 2023, 11, 773"\ngravity',
         "source = 11\ngravity",
-        "line 14: source is 11; it must be a text in quotes",
+        "line 15: source is 11; it must be a text in quotes",
     ),
     "number for a list": ("kp = [600.0, 300.0]", "kp = 600.0", "control.hammer.kp is 600.0; it must be a list"),
     "text in a list": (
@@ -53,7 +53,7 @@ MISTAKES = {
     "number for a switch": (
         "pause_in_impact = true",
         "pause_in_impact = 1",
-        "line 16: pause_in_impact is 1; it must be true or false",
+        "line 17: pause_in_impact is 1; it must be true or false",
     ),
     "a table for a number": ("until = 6.0", "until = {}", "run.until is a table; it must be a number"),
     "a number for a table": (FLOOR, "[surfaces]\nfloor = 3\n[x]\n", "there is no field x"),
@@ -112,7 +112,7 @@ MISTAKES = {
     "length not positive": (
         "length = 1.0",
         "length = 0.0",
-        "line 26: mechanisms.arm.links.upper: length of Rod is 0; it must be greater than 0",
+        "line 27: mechanisms.arm.links.upper: length of Rod is 0; it must be greater than 0",
     ),
     "material": ("poisson_ratio = 0.29", "poisson_ratio = 0.7", "materials.steel: poisson_ratio"),
     "unknown site": (

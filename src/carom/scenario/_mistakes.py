@@ -93,6 +93,8 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
         return f"{name} is missing; {_meaning(path, data)}"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _tag_sentence(mistake, name)
+    if path == ("format",):
+        return f"format is {given}; this carom reads format 2; {_OTHER_FORMATS.get(given, 'say format = 2')}"
     if kind == "literal_error":
         return f"{name} is {given}; it must be one of {mistake['ctx']['expected']}"
     meaning = _meaning(path, data)
@@ -100,6 +102,7 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
     return f"{name} is {given}; {rule}; {meaning}" if meaning else f"{name} is {given}; {rule}"
 
 
+_OTHER_FORMATS = {"1": "say format = 2 and run carom check: it knows the old words", "3": "update carom"}
 _RULES = {
     "float_type": "it must be a number",
     "int_type": "it must be a whole number",

@@ -12,6 +12,9 @@ import pytest
 
 MOST = 8e9  # [byte] of one worker
 
+# Nearly all of the time goes into compiling, and what is compiled runs for milliseconds.
+os.environ.setdefault("CAROM_COMPILER", "quick")
+
 # Tests of whole runs use carom as its users do: nothing checks shapes. All others check those of everything they trace.
 WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")
 # Tests with processes of their own share compiled programs on disk. In one process that would not pay: any change of

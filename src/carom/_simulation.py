@@ -31,6 +31,7 @@ from .result import _files as files
 from .result._cautions import at_once
 from .result.result import Result, Statistics
 
+ENOUGH = 1_000_000  # attempts of a quickly compiled program that cost as much as a thorough compilation saves
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
 NEAR = 1e-6  # [m, rad] a start nearer to a surface than this is looked at for whether it touches
 
@@ -170,12 +171,14 @@ def _drive(
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
     store = _Store(stream)
-    run = executable(chunk, (ROWS,), world, integration, carry)
+    run = quick = executable(chunk, (ROWS,), world, integration, carry)
     compiled_at = time.perf_counter()
     store.describe(world, carry)
     show = RunLine(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
+            if run is quick and int(carry.steps) > ENOUGH:
+                run = executable(chunk, (ROWS,), world, integration, carry, thorough=True)
             piece = run(world, integration, carry)
             events = np.asarray(piece.events)[: int(piece.event_count)]
             store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 REQUIRED: Any = ...
 Kind = Literal[
-    "number", "point", "numbers", "gains", "gravity", "table", "tables", "flag", "word",
+    "number", "point", "numbers", "gains", "table", "tables", "flag", "word", "words",
     "trajectory", "switches", "site", "contact", "pose",
 ]  # fmt: skip
 
@@ -22,8 +22,8 @@ def named(place: str) -> Any:
 class Slot(NamedTuple):
     """A value: its name (of the argument), its kind, what it means with unit and range, and its default.
 
-    A point is (x, y), numbers are a list of any length, gains are numbers or one for all, gravity is g downwards or a
-    vector, a table is a list of lists of numbers, tables are a list of those. Sites and contacts are given by name;
+    A point is (x, y), numbers are a list of any length, gains are numbers or one for all, a table is a list of
+    lists of numbers, tables are a list of those, words are a list of names. Sites and contacts are given by name;
     a pose that is left out is that of the start.
     """
 

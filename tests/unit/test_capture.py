@@ -174,8 +174,8 @@ def test_actuated_coordinates_get_the_accelerations_asked_for(base, acts, elasti
     q, v = meet(both)
     after = carom.after_capture(carom.capture(both, HAND, GRIP, carom.State(q, v)))
     m, gravity = after.mechanism, (0.1, -0.2)
-    control = carom.HoldPose(m, after.q + 0.3, kp=4.0, damping_ratio=0.5, base=base, gravity=gravity)
-    efforts = control.efforts(m, after.q, after.v)
+    control = carom.HoldPose(m, after.q + 0.3, kp=4.0, damping_ratio=0.5, base=base)
+    efforts = control.efforts(m, after.q, after.v, gravity)
     assert np.all(np.asarray(efforts)[[i for i in range(m.dof) if i not in acts]] == 0.0)
     moved = dynamics.forward_dynamics(
         m, after.q, after.v, torques=efforts[2:5], base_force=efforts[:2], gravity=jnp.asarray(gravity)
@@ -192,7 +192,7 @@ def test_pd_alone_is_what_it_says():
     control = carom.HoldPose(m, after.q, kp=3.0, kd=[1.0, 1.0, 2.0, 2.0, 2.0], linearise=False)
     moved = after.q + 0.1
     expected = 3.0 * m.to_relative(after.q - moved) - control.kd * m.to_relative(after.v)
-    np.testing.assert_allclose(control.efforts(m, moved, after.v), expected, atol=1e-12)
+    np.testing.assert_allclose(control.efforts(m, moved, after.v, 0.0), expected, atol=1e-12)
 
 
 def test_it_can_be_traced_and_differentiated():

@@ -68,6 +68,7 @@ class Spinner(AbstractActuator):
     rate: Any = None
     links: int = eqx.field(static=True, default=1)
     schedule: tuple = ()
+    anchored: tuple = eqx.field(static=True, default=("link1",))  # the ball hangs on nothing: a hand turns it
 
     @property
     def sources(self):

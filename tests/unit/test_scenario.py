@@ -105,7 +105,9 @@ def test_every_number_can_be_set(name):
 
 
 def test_the_version_of_the_format_is_the_only_number_that_is_fixed():
-    with pytest.raises(ScenarioError, match="format is 1; this carom reads format 2; say format = 2 and run carom check"):
+    with pytest.raises(
+        ScenarioError, match="format is 1; this carom reads format 2; say format = 2 and run carom check"
+    ):
         load("corner").with_({"format": 1})
 
 

@@ -85,7 +85,7 @@ def maker(s):
                 carom.Rod(length=p["length"][k], mass=p["mass"][k]),
                 name=f"l{k}",
                 parent=carom.BASE if parent < 0 else f"l{parent}",
-                joint=carom.Joint(damping=p["damping"][k]),
+                joint=carom.Joint(damping=0.0 if s.free and parent < 0 else p["damping"][k]),
             )
             for k, parent in enumerate(s.parents)
         ]

@@ -49,7 +49,8 @@ class HoldPose(AbstractAutomaton):
       Kd = 2 xi sqrt(Kp); or give `kd`
     - `base`: 'free-flying' (thrusters, wheels and joints act), 'attitude-held' (wheels and joints), 'free-floating'
       (joints only)
-    - `gravity`: of the world, to be compensated
+
+    Weight is that of the world, and is compensated.
 
     Source: space-capture thesis, (4.24) and (4.26).
     """
@@ -63,7 +64,6 @@ class HoldPose(AbstractAutomaton):
             Slot("kd", "gains", "[1/s] or [N s/m, N m s/rad]; from the damping ratio if left out", None),
             Slot("damping_ratio", "number", "Kd = 2 xi sqrt(Kp)", 1.0),
             Slot("base", "word", "free-flying, attitude-held or free-floating", "free-flying"),
-            Slot("gravity", "gravity", "to be compensated: g [m/s^2] downwards, or a vector", 0.0),
             Slot("linearise", "flag", "feedback linearisation, or PD with feed-forward", True),
         ),
         lambda c, mechanism: _told(c, mechanism),
@@ -72,7 +72,6 @@ class HoldPose(AbstractAutomaton):
     target: Float[Array, " dof"]
     kp: Float[Array, " dof"]
     kd: Float[Array, " dof"]
-    gravity: Float[Array, "2"]
     actuated: tuple[int, ...] = eqx.field(static=True)
     pushed: tuple[tuple[str, int], ...] = eqx.field(static=True)  # trees, and their bases in q
     linearise: bool = eqx.field(static=True)
@@ -87,7 +86,6 @@ class HoldPose(AbstractAutomaton):
         *,
         damping_ratio: Real = 1.0,
         base: Any = "free-flying",
-        gravity: Any = 0.0,
         linearise: bool = True,
         name: str = "hold",
     ) -> None:
@@ -99,7 +97,6 @@ class HoldPose(AbstractAutomaton):
         self.kp = _gains(name, "kp", kp, mechanism.dof)
         spread = 2.0 * jnp.asarray(damping_ratio, dtype=float) * jnp.sqrt(self.kp)
         self.kd = spread if kd is None else _gains(name, "kd", kd, mechanism.dof)
-        self.gravity = gravity_vector(gravity)
         self.actuated, self.linearise, self.name = actuated_by(mechanism, base), linearise, name
         places = [(tree, mechanism.topology.base_index(k)) for k, tree in enumerate(mechanism.topology.tree_names)]
         self.pushed = tuple((tree, at) for tree, at in places if at is not None and at in self.actuated)
@@ -122,7 +119,7 @@ class HoldPose(AbstractAutomaton):
         return Report(words=((self.name, type(self).__name__),), cited=(SOURCE,), drive=drive)
 
     def _told(self, scene: Scene, own: Own) -> Efforts:
-        efforts = self.efforts(scene.mechanism, merge(scene.q), merge(scene.v))
+        efforts = self.efforts(scene.mechanism, merge(scene.q), merge(scene.v), scene.gravity)
         pushes = tuple((efforts[at], efforts[at + 1]) for _, at in self.pushed)
         return Efforts(efforts[scene.top.angles], pushes)
 
@@ -146,22 +143,24 @@ class HoldPose(AbstractAutomaton):
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         q, v = merge(scene.q), merge(scene.v)
-        efforts = self.efforts(scene.mechanism, q, v)
+        efforts = self.efforts(scene.mechanism, q, v, scene.gravity)
         absolute = scene.mechanism.efforts_to_absolute(efforts)
         for i in range(scene.mechanism.dof):
             load.add(i, absolute[i])
         return Flow((), (efforts @ scene.mechanism.to_relative(v),))
 
-    def efforts(self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, " dof"]:
+    def efforts(
+        self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], gravity: Any
+    ) -> Float[Array, " dof"]:
         """(force on the base in world axes [N] .., torque at every joint [N m] .., 0 for modal coordinates)."""
-        act = np.asarray(self.actuated)
+        act, gravity = np.asarray(self.actuated), gravity_vector(gravity)
         off = self.target - mechanism.to_relative(q)
         push = (self.kp * off - self.kd * mechanism.to_relative(v))[act]
         if self.linearise:
-            push = _needed(mechanism, q, v, self.gravity, act, push)
+            push = _needed(mechanism, q, v, gravity, act, push)
         else:
             rest = mechanism.to_absolute(self.target)
-            push = push + _terms(mechanism, rest, jnp.zeros_like(v), self.gravity)[1][act]
+            push = push + _terms(mechanism, rest, jnp.zeros_like(v), gravity)[1][act]
         return jnp.zeros(mechanism.dof).at[act].set(push)
 
 
@@ -177,9 +176,8 @@ def _gains(name: str, field: str, gain: Any, dof: int) -> Any:
 def actuated_by(mechanism: Mechanism, base: str) -> tuple[int, ...]:
     """Coordinates with an actuator. A link on a fixed pivot has a motor there; on a free base it is the base's body."""
     top = mechanism.topology
-    first = [k for k in range(top.links) if top.parents[k] < 0 and top.free[top.trees[k]]]
-    joints = [top.angle_index(k) for k in range(top.links) if k not in first]
-    attitude = [top.angle_index(k) for k in first]
+    joints = [top.angle_index(k) for k in range(top.links) if k not in top.loose]
+    attitude = [top.angle_index(k) for k in top.loose]
     places = list(range(top.base_dof))
     chosen = joints + (attitude if base != "free-floating" else []) + (places if base == "free-flying" else [])
     if not chosen:
@@ -234,9 +232,9 @@ def efforts_at(result: Any, control: Any, times: Times) -> np.ndarray:
     """Efforts of a `HoldPose` at these times of a run: a row per time, forces on the base in world axes first."""
     if not isinstance(control, HoldPose):
         raise errors.CaromError(f"control is a {type(control).__name__}; it must be the HoldPose of the run")
-    m = result.world.mechanism
+    m, gravity = result.world.mechanism, result.world.gravity
     states = result.at(np.asarray(times, dtype=float))
-    return np.asarray(jax.jit(jax.vmap(lambda q, v: control.efforts(m, q, v)))(states.q, states.v))
+    return np.asarray(jax.jit(jax.vmap(lambda q, v: control.efforts(m, q, v, gravity)))(states.q, states.v))
 
 
 def peak_efforts(result: Any, control: Any) -> dict[str, float]:
@@ -254,5 +252,5 @@ def peak_efforts(result: Any, control: Any) -> dict[str, float]:
 
 def _told(c: HoldPose, mechanism: Mechanism) -> dict[str, Any]:
     base = next(b for b in BASES if actuated_by(mechanism, b) == c.actuated)
-    values = {name: getattr(c, name) for name in ("kp", "kd", "linearise", "gravity")}
+    values = {name: getattr(c, name) for name in ("kp", "kd", "linearise")}
     return {"pose": mechanism.to_absolute(c.target), "base": base} | values

@@ -15,7 +15,9 @@ from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene
+from ..mechanism import Mechanism
 from ..quantities import Flag, Real
+from ._anchors import anchors_of, refuse_anchors, without_joint
 from ._limits import Limits
 from .switch import AbstractSwitch
 
@@ -27,6 +29,10 @@ class AbstractActuator(AbstractAutomaton):
       side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
     - `schedule`: what ends each phase; after the last one the first comes again
+    - `anchored`, if it has that: names of links of free bases that something outside of the robot turns
+
+    A torque acts between a link and its parent, or the pivot of a fixed base. The first link of a free base has no
+    joint: what a rule asks for there is not applied unless the link is anchored, and a rule that asks is refused.
     """
 
     limit: eqx.AbstractVar[Any]
@@ -37,6 +43,15 @@ class AbstractActuator(AbstractAutomaton):
     @abc.abstractmethod
     def asked(self, scene: Scene, own: Own) -> list[Any]:
         """The torque of every joint that the rule asks for now [N m], without limits."""
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse torques that have nothing to act against, and anchors that are not needed."""
+        refuse_anchors(self, mechanism)
+
+    def on_joints(self, scene: Scene, own: Own) -> list[Any]:
+        """What is asked for, of joints that exist."""
+        asked, loose = list(self.asked(scene, own)), without_joint(scene.mechanism, anchors_of(self))
+        return [jnp.zeros_like(jnp.asarray(x, dtype=float)) if k in loose else x for k, x in enumerate(asked)]
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -86,7 +101,7 @@ class AbstractActuator(AbstractAutomaton):
 
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""
-        asked = self.asked(scene, own)
+        asked = self.on_joints(scene, own)
         if self.limit is None:
             return asked
         if self.rate is None:
@@ -101,7 +116,7 @@ class AbstractActuator(AbstractAutomaton):
         zero = jnp.asarray(0.0)
         own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
         if self.rate is None:
-            return own._replace(memory=self.limits.sides(lambda: self.asked(scene, own)))
+            return own._replace(memory=self.limits.sides(lambda: self.on_joints(scene, own)))
         # The first sample is taken at the start: no guard can fire there.
         return own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
 
@@ -115,7 +130,7 @@ class AbstractActuator(AbstractAutomaton):
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
         out = [unless(own.phase != i, condition_of(s.guard(scene))) for i, s in enumerate(self.schedule)]
         if self.rate is None:
-            corners = self.limits.guards(lambda: self.asked(scene, own), own.memory)
+            corners = self.limits.guards(lambda: self.on_joints(scene, own), own.memory)
             return [*out, *(turning(corner, 0.0) for corner in corners)]
         return [*out, level(scene.t - own.memory[0])]
 
@@ -140,7 +155,7 @@ class AbstractActuator(AbstractAutomaton):
         after = own._replace(phase=phase)
         if self.rate is None:
             switched = jnp.any(jnp.stack(fired[:count])) if count else jnp.asarray(False)
-            memory = self.limits.jump(lambda: self.asked(scene, after), own.memory, fired[count:], switched)
+            memory = self.limits.jump(lambda: self.on_joints(scene, after), own.memory, fired[count:], switched)
             return Landing(phase, memory, own.states)
         sample = fired[-1]
         due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift

@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import errors
 from ..dynamics import explicit
-from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton, Traits
 from ..hybrid.reporting import Drive
@@ -31,7 +30,7 @@ class ComputedTorque(AbstractActuator):
     - `motion`: has `at(t)`, which gives angles [rad], rates and accelerations, absolute, one per link
     - `kp` [1/s^2], `kd` [1/s]: one number per link
     - `model`: the mechanism as the controller believes it to be; the true one by default
-    - `gravity` of the model; `limit` [N m], `rate` [Hz] as for every controller
+    - `limit` [N m], `rate` [Hz] as for every controller
 
     It needs a fixed base and rigid links: every coordinate must have its torque.
     """
@@ -43,7 +42,6 @@ class ComputedTorque(AbstractActuator):
             Slot("motion", "trajectory", "absolute link angles over time [rad]"),
             Slot("kp", "numbers", "one per link [1/s^2]"),
             Slot("kd", "numbers", "one per link [1/s]"),
-            Slot("gravity", "gravity", "of the model: g [m/s^2] downwards, or a vector", 9.81),
             Slot("limit", "numbers", "largest torque of each joint [N m]", None),
             Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
         ),
@@ -54,7 +52,6 @@ class ComputedTorque(AbstractActuator):
     kp: Any
     kd: Any
     model: Mechanism
-    gravity: Any
     limit: Any
     rate: Any
     schedule: tuple[AbstractSwitch, ...]
@@ -69,7 +66,6 @@ class ComputedTorque(AbstractActuator):
         kd: Any,
         *,
         model: Mechanism | None = None,
-        gravity: Any = STANDARD_GRAVITY,
         limit: Any = None,
         rate: Any = None,
         name: str = "control",
@@ -95,7 +91,7 @@ class ComputedTorque(AbstractActuator):
             raise errors.CaromError(f"motion has {size} values over time; the mechanism has {top.links} links")
         found = gains(name, top.links, kp=kp, kd=kd, limit=limit)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
-        self.motion, self.model, self.gravity = motion, mechanism if model is None else model, gravity_vector(gravity)
+        self.motion, self.model = motion, mechanism if model is None else model
         self.rate, self.schedule, self.links, self.name = sampling(name, rate), (), top.links, name
 
     @property
@@ -112,10 +108,11 @@ class ComputedTorque(AbstractActuator):
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a motion that passes a stop of a joint."""
+        super().check(mechanism, others)
         refuse_motion_beyond(self.name, self.motion, mechanism, others)
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
-        lower, bias, weight = explicit.terms(self.model, scene.q, scene.v, self.gravity)
+        lower, bias, weight = explicit.terms(self.model, scene.q, scene.v, scene.gravity)
         q, v, a = self.motion.at(scene.t)
         n = range(self.links)
         wanted = [a[k] - self.kd[k] * (scene.v[k] - v[k]) - self.kp[k] * (scene.q[k] - q[k]) for k in n]
@@ -131,7 +128,7 @@ class ComputedTorque(AbstractActuator):
 def _told(c: ComputedTorque, mechanism: Mechanism) -> dict[str, Any]:
     if c.model is not mechanism and not _same(c.model, mechanism):
         raise errors.CaromError(f"controller '{c.name}' is built on another mechanism, which a file cannot hold")
-    return {name: getattr(c, name) for name in ("motion", "kp", "kd", "gravity", "limit", "rate")}
+    return {name: getattr(c, name) for name in ("motion", "kp", "kd", "limit", "rate")}
 
 
 def _same(a: Mechanism, b: Mechanism) -> bool:

@@ -18,6 +18,7 @@ from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Function, Real
+from ._anchors import names_of
 from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .switch import AbstractSwitch
@@ -71,6 +72,7 @@ class FeedForward(AbstractActuator):
     - `relative`: angles of the reference are relative to the parent, and so are the errors
     - `limit` [N m]: largest torque of each joint
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between
+    - `anchored`: names of first links of free bases that are turned against the world; others have no joint there
 
     Without `rate` every knot is an event: a step of the integration ends there, so that kinks and jumps in the torques
     cost no accuracy. After the last one a plan goes on with what it gives for standing still at its end.
@@ -87,6 +89,7 @@ class FeedForward(AbstractActuator):
             Slot("relative", "flag", "angles of the reference relative to the parent link?", False),
             Slot("limit", "numbers", "largest torque of each joint [N m]", None),
             Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+            Slot("anchored", "words", "links of free bases that something outside of the robot turns", ()),
         ),
         lambda c, mechanism: _told(c),
     )
@@ -100,6 +103,7 @@ class FeedForward(AbstractActuator):
     schedule: tuple[AbstractSwitch, ...]
     relative: bool = eqx.field(static=True)
     links: int = eqx.field(static=True)
+    anchored: tuple[str, ...] = eqx.field(static=True)
     offset: int = eqx.field(static=True)  # where the angles stand in the reference
     shared: bool = eqx.field(static=True)  # the reference has the knots of the plan
     name: str = eqx.field(static=True)
@@ -115,6 +119,7 @@ class FeedForward(AbstractActuator):
         relative: bool = False,
         limit: Any = None,
         rate: Any = None,
+        anchored: Any = (),
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
@@ -126,7 +131,7 @@ class FeedForward(AbstractActuator):
             refuse_negative(name, field, value)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.rate, self.schedule = sampling(name, rate), ()
-        self.relative, self.name = relative, name
+        self.relative, self.name, self.anchored = relative, name, names_of(name, anchored)
 
     @property
     def _knots(self) -> Any:
@@ -170,6 +175,7 @@ class FeedForward(AbstractActuator):
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a reference that passes a stop of a joint which is corrected towards it."""
+        super().check(mechanism, others)
         kp = None if self.kp is None else errors.known(self.kp)
         if kp is not None:
             refuse_motion_beyond(
@@ -289,5 +295,5 @@ def _told(c: FeedForward) -> dict[str, Any] | None:
     """None for torques of a plan, which is code."""
     if type(c.plan) is not Tabled:
         return None
-    values = {name: getattr(c, name) for name in ("reference", "kp", "kd", "limit", "relative", "rate")}
+    values = {name: getattr(c, name) for name in ("reference", "kp", "kd", "limit", "relative", "rate", "anchored")}
     return {"torques": c.plan.table} | values

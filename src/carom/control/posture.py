@@ -17,6 +17,7 @@ from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import PhaseNumber
+from ._anchors import names_of
 from ._stops import refuse_beyond
 from .actuator import AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
@@ -31,10 +32,11 @@ class PostureControl(AbstractActuator):
     - `kp` [N m/rad], `kd` [N m s/rad], `ki` [N m/(rad s)]: one number per link
     - `schedule`: what ends each phase; after the last one the first comes again. Omit it for a single posture
     - `compensate_weight`: subtract the generalized active forces of weight of all that the joint carries
-      (the arm paper's Q controller), for this `gravity` vector
+      (the arm paper's Q controller)
     - `relative`: angles relative to the parent instead of absolute ones
     - `limit` [N m]: largest torque of each joint
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between
+    - `anchored`: names of first links of free bases that are turned against the world; others have no joint there
     """
 
     form: ClassVar[Form] = Form(
@@ -48,10 +50,10 @@ class PostureControl(AbstractActuator):
             Slot("ki", "numbers", "one per link [N m/(rad s)]", None),
             Slot("schedule", "switches", "what ends each phase; one target if left out", ()),
             Slot("compensate_weight", "flag", "subtract the generalized active forces of weight", False),
-            Slot("gravity", "gravity", "g [m/s^2] downwards, or a vector, for the compensation", 9.81),
             Slot("relative", "flag", "angles relative to the parent link?", False),
             Slot("limit", "numbers", "largest torque of each joint [N m]", None),
             Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+            Slot("anchored", "words", "links of free bases that something outside of the robot turns", ()),
         ),
         lambda c, mechanism: _told(c),
     )
@@ -61,13 +63,13 @@ class PostureControl(AbstractActuator):
     kd: Any
     ki: Any
     limit: Any
-    gravity: Any
     rate: Any
     schedule: tuple[AbstractSwitch, ...]
     compensate_weight: bool = eqx.field(static=True)
     relative: bool = eqx.field(static=True)
     integral: bool = eqx.field(static=True)
     links: int = eqx.field(static=True)
+    anchored: tuple[str, ...] = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
     def __init__(
@@ -81,10 +83,10 @@ class PostureControl(AbstractActuator):
         degrees: bool = False,
         schedule: Sequence[AbstractSwitch] = (),
         compensate_weight: bool = False,
-        gravity: Any = 9.81,
         relative: bool = False,
         limit: Any = None,
         rate: Any = None,
+        anchored: Any = (),
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
@@ -102,10 +104,7 @@ class PostureControl(AbstractActuator):
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.ki = jnp.zeros(n) if ki is None else found["ki"]
         self.rate = sampling(name, rate)
-        gravity = (0.0, -gravity) if np.shape(gravity) == () else gravity
-        errors.vector(f"'{name}'", "gravity", gravity, 2)
-        self.gravity = jnp.asarray(gravity, dtype=float)
-        self.schedule, self.name = tuple(schedule), name
+        self.schedule, self.name, self.anchored = tuple(schedule), name, names_of(name, anchored)
         self.compensate_weight, self.relative, self.integral = compensate_weight, relative, ki is not None
 
     @property
@@ -122,6 +121,7 @@ class PostureControl(AbstractActuator):
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse targets behind a stop of the joint."""
+        super().check(mechanism, others)
         refuse_beyond(others, lambda link: self._aims_at(mechanism, link), lambda i: f"target {i + 1} of '{self.name}'")
 
     def _aims_at(self, mechanism: Mechanism, link: int) -> np.ndarray | None:
@@ -171,10 +171,10 @@ class PostureControl(AbstractActuator):
         n, top = scene.mechanism.numbers, scene.top
         own = [0.0] * top.links
         if top.elastic:
-            own = explicit.terms(scene.mechanism, scene.q, scene.v, self.gravity).weight[top.angles]
+            own = explicit.terms(scene.mechanism, scene.q, scene.v, scene.gravity).weight[top.angles]
         for j in range(0 if top.elastic else top.links):  # weight of link j on every angle on the way to it
             x, y, _, _ = scene.point(j, n.com[j][0], n.com[j][1])
-            fx, fy = n.mass[j] * self.gravity[0], n.mass[j] * self.gravity[1]
+            fx, fy = n.mass[j] * scene.gravity[0], n.mass[j] * scene.gravity[1]
             for index, jx, jy in scene.jacobian(j, x, y):
                 if index >= top.base_dof:
                     own[index - top.base_dof] = own[index - top.base_dof] + jx * fx + jy * fy
@@ -186,6 +186,6 @@ class PostureControl(AbstractActuator):
 
 
 def _told(c: PostureControl) -> dict[str, Any]:
-    names = ("targets", "kp", "kd", "compensate_weight", "gravity", "relative", "limit", "rate")
+    names = ("targets", "kp", "kd", "compensate_weight", "relative", "limit", "rate", "anchored")
     integral = {"ki": c.ki} if c.integral else {}
     return {name: getattr(c, name) for name in names} | integral | ({"schedule": c.schedule} if c.schedule else {})

@@ -16,7 +16,7 @@ from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
-from ..quantities import Real, Reals
+from ..quantities import Real, Reals, Vector
 
 
 class Continuous(NamedTuple):
@@ -82,6 +82,7 @@ class Scene:
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
         self._length: Any = None
+        self._gravity: Any = None
         self._frames: list[Frame] | None = None
         self._bent: Any = None  # of elastic mechanisms: all links at this instant
 
@@ -93,6 +94,17 @@ class Scene:
     @length.setter
     def length(self, value: Real) -> None:
         self._length = value
+
+    @property
+    def gravity(self) -> Any:
+        """Of the world [m/s^2], along x and y."""
+        if self._gravity is None:
+            raise errors.CaromError("this scene has no gravity: it was made without a world; set scene.gravity")
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Vector) -> None:
+        self._gravity = value
 
     def angle(self, link: int) -> Any:
         return self.q[self.top.angle_index(link)]

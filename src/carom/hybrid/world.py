@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -59,6 +60,7 @@ class World(eqx.Module):
                 f"mechanism of World is a {type(mechanism).__name__}; it must be a Mechanism; "
                 "put several side by side with carom.side_by_side(a=..., b=...)"
             )
+        _refuse_loose_joints(mechanism)
         self.mechanism = mechanism
         touching = gather(_listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
         parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
@@ -137,6 +139,24 @@ class World(eqx.Module):
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
 
 
+def _refuse_loose_joints(mechanism: Mechanism) -> None:
+    """Springs and dampers act between a link and its parent; the first link of a free base has none."""
+    n, names = mechanism.numbers, mechanism.topology.names
+    for k in mechanism.topology.loose:
+        for field, values in (("stiffness", n.stiffness), ("damping", n.damping)):
+            errors.refuse_if(
+                values[k] != 0.0,
+                partial(_loose_joint, names[k], field, values[k]),
+            )
+
+
+def _loose_joint(link: str, field: str, value: Real) -> str:
+    return (
+        f"the joint of '{link}' has {field} {float(value):g}, but '{link}' is the first link of a free base: it has no "
+        f"joint, and nothing for a spring or damper to act against; leave {field} at 0 there"
+    )
+
+
 def _printed(world: World) -> str:
     """The mechanism, and everything that acts on it."""
     lines = [repr(world.mechanism).replace("Mechanism:", "World:", 1)]
@@ -168,7 +188,7 @@ def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:
 
 def scene_of(world: World, t: Real, y: Continuous, phases: tuple[Any, ...]) -> Scene:
     scene = Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
-    scene.length = world.length
+    scene.length, scene.gravity = world.length, world.gravity
     return scene
 
 

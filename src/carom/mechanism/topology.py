@@ -49,6 +49,11 @@ class Topology:
         """Where the link angles stand in q."""
         return slice(self.base_dof, self.base_dof + self.links)
 
+    @property
+    def loose(self) -> tuple[int, ...]:
+        """Links that are the bodies of free bases: they hang on nothing, and have no joint."""
+        return tuple(k for k in range(self.links) if self.parents[k] < 0 and self.free[self.trees[k]])
+
     def mode_index(self, link: int) -> tuple[int, ...]:
         """Where the modal coordinates of a link stand in q."""
         first = self.base_dof + self.links + sum(self.modes[:link])

@@ -17,7 +17,6 @@ TYPES: dict[str, Any] = {
     "point": Point,
     "numbers": Numbers,
     "gains": Number | Numbers,
-    "gravity": Number | Numbers,
     "table": Table,
     "tables": list[Table],
     "site": Word,
@@ -25,6 +24,7 @@ TYPES: dict[str, Any] = {
     "pose": Numbers,
     "flag": bool,
     "word": Word,
+    "words": list[Word],
 }
 
 
@@ -46,8 +46,7 @@ class FormTable(Part):
         value = getattr(self, slot.name)
         if slot.kind == "table" and value is not None:
             return rows_of(slot.name, value)
-        pairs = slot.kind == "point" or (slot.kind == "gravity" and isinstance(value, list))
-        return tuple(value) if pairs and value is not None else value
+        return tuple(value) if slot.kind == "point" and value is not None else value
 
     @classmethod
     def told(cls, thing: Any, *around: Any) -> dict[str, Any] | None:
@@ -62,7 +61,7 @@ class FormTable(Part):
     @classmethod
     def write(cls, kind: str, value: Any) -> Any:
         """A value as files have it."""
-        return plain_gravity(value) if kind == "gravity" else plain(value)
+        return list(value) if kind == "words" else plain(value)
 
 
 def form_table(kind: Any, base: type[FormTable] = FormTable, **more: Any) -> type[FormTable]:

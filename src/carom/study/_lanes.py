@@ -32,6 +32,7 @@ from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
 from ..quantities import Function, Real
 
+LONG = 100  # lanes on a CPU from which a program is compiled thoroughly
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
 
 Start = Callable[[Any], State] | None  # a function of the lane's parameters, or None where the rows are given
@@ -144,7 +145,7 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     # NumPy deals out and gathers: a call into JAX for every piece and column would take longer than short runs.
     whole = jax.tree.map(np.asarray, (parameters, given))
     pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
-    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], integration)
+    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], integration, thorough=lanes >= LONG)
     ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]

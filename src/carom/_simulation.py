@@ -20,7 +20,7 @@ from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
-from .hybrid._run import INSIDE, EventRow, StepRow, chunk, executable, runs_away, start
+from .hybrid._run import BLUR, INSIDE, EventRow, StepRow, chunk, executable, runs_away, size_for, start
 from .hybrid.condition import condition_of
 from .hybrid.scene import Scene, merge, split
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
@@ -134,6 +134,13 @@ def _refuse_overlaps(world: World, overlaps: Any) -> None:
     units = {contact.name: contact.pair.length_unit for contact in world.contacts}
     for depths in overlaps:
         for name, (depth, rounding) in depths.items():
+            size = float(size_for(world, name))
+            if not float(rounding) <= BLUR * size:
+                raise errors.CaromError(
+                    f"contact '{name}' is so far from the origin that float64 cannot tell touch from gap: places there "
+                    f"are rounded to {float(rounding):.2g} {units[name]}, and what is simulated measures {size:.2g} "
+                    f"{units[name]}; move the world nearer to the origin"
+                )
             if not float(depth) <= INSIDE * float(world.length) + float(rounding):
                 raise errors.CaromError(
                     f"contact '{name}' starts {float(depth):g} {units[name]} inside its surface; a run starts "

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real
 from . import outcome
+from ._growth import History, first_history
 from ._locate import Asked, Ends
 from .scene import Continuous
 from .world import World
@@ -39,6 +40,7 @@ class Carry(NamedTuple):
     window: tuple[Any, Any]  # instants of the event CHATTER ago (rounded), and half as long ago
     depth: Any  # how far a rigid contact has been inside its surface [m]; negative: never
     landed: Any  # how far one was at the last event: what it moves within the last bits of time
+    history: History  # speeds of the past
     steps: Any
     rejected: Any
     events: Any
@@ -59,7 +61,9 @@ class Attempt(NamedTuple):
     late: Any  # by how much it then ends before: zero, up to its derivative
     unseen: Any  # a shorter step to try first, because something may have been met inside; infinity if not
     cut: Any  # a shorter step to try before any other, because this one is too long to tell; infinity if not
-    depth: tuple[Any, Any]  # how far a rigid contact is inside, and an open one beyond its rounding
+    depth: tuple[
+        Any, Any, Any
+    ]  # how far a rigid contact is inside, an open one beyond its rounding; allowed at landing
 
 
 class Verdict(NamedTuple):
@@ -103,6 +107,7 @@ def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories
         window=(-never, -never),
         depth=-never,
         landed=zero,
+        history=first_history(world, y, h),
         steps=integer,
         rejected=integer,
         events=integer,

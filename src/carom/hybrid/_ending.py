@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,8 +9,8 @@ import jax.numpy as jnp
 from ..quantities import Flag, Real
 from . import outcome
 from ._carry import Attempt, Carry
-from .condition import any_of
-from .scene import Continuous
+from ._growth import diverges, top_speed
+from .condition import Watch, any_of
 from .settings import Integration
 from .world import World
 
@@ -22,6 +21,7 @@ CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this sha
 HARDLY = 1e-5  # of the world's length is how far things move from one such event to the next
 NOWHERE = 1e-9  # of the proposed step: one so short is no progress
 SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
+LANDING = 4.0  # widths of time within which an event is landed on
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 
 
@@ -35,7 +35,8 @@ def outcome_of(
     awaited = any_of([f & (integration.stop_at == g) for g, f in enumerate(fired)])
     early, late = new.window
     window = (new.t - early) / CHATTER  # from event to event
-    dense = (window < RAPID * new.h) & (window * _fastest(world, new.y) < HARDLY * world.length)
+    speed = top_speed(world, new.y)
+    dense = (window < RAPID * new.h) & (window * speed < HARDLY * world.length)
     dense = dense & (new.t - late > EVEN * (late - early))
     code = c.outcome
     # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
@@ -48,7 +49,7 @@ def outcome_of(
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
         (lost, outcome.NO_MOTION),
-        (_fastest(world, new.y) > LIGHT, outcome.RUNAWAY),
+        ((speed > LIGHT) | diverges(new.history, speed, new.steps), outcome.RUNAWAY),
         (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
         (broken, outcome.NOT_FINITE),
     ):
@@ -56,18 +57,21 @@ def outcome_of(
     return code
 
 
+def depths(look: list[Watch | None], width: Real) -> tuple[Any, Any, Any]:
+    """How far [its own unit] a rigid contact is inside, and an open one beyond its rounding; none is: negative.
+
+    The last number is how far one may be where it lands: what moves within a few widths of time, and rounding.
+    """
+    deep: Any = jnp.asarray(-jnp.inf)
+    beyond, allowed = deep, jnp.asarray(0.0)
+    for w in look:
+        if w is not None and w.room is not None:
+            deep, beyond = jnp.maximum(deep, w.depth), jnp.maximum(beyond, w.value - w.room)
+            allowed = jnp.maximum(allowed, w.room + LANDING * width * (w.sweep + w.swing * w.beat))
+    return deep, beyond, allowed
+
+
 def window_of(c: Carry, t: Real, hit: Flag, events: Any) -> tuple[Any, Any]:
     """Instants of two events, half a window apart: how densely events come."""
     turn = hit & (events % (CHATTER // 2) == 0)
     return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])
-
-
-def _fastest(world: World, y: Continuous) -> Any:
-    """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
-    top = world.mechanism.topology
-    speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
-    if isinstance(y.v, tuple):
-        speeds += [jnp.abs(y.v[top.angle_index(k)]) * world.length for k in range(top.links)]
-    else:
-        speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * world.length)
-    return functools.reduce(jnp.maximum, speeds)

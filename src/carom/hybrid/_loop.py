@@ -14,13 +14,14 @@ import jax.numpy as jnp
 from ..quantities import Real
 from . import outcome
 from ._carry import Attempt, Carry, Verdict
-from ._ending import NOWHERE, ONE_INSTANT, outcome_of, window_of
+from ._ending import NOWHERE, ONE_INSTANT, depths, outcome_of, window_of
 from ._flow import any_holding, brought_back, derivative
+from ._growth import remembered
 from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, restart
-from ._seen import depths, fastest, unseen, watched
+from ._seen import fastest, unseen, watched
 from .condition import any_of
 from .scene import Continuous, Own
 from .settings import Integration
@@ -52,7 +53,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
-    hidden, depth = (jnp.asarray(jnp.inf),) * 2, (jnp.asarray(-jnp.inf),) * 2
+    hidden, depth = (jnp.asarray(jnp.inf),) * 2, (jnp.asarray(-jnp.inf), jnp.asarray(-jnp.inf), jnp.asarray(0.0))
     if world.events:
         norm = jnp.maximum(norm, (most_turned(world, c.y, y) / TURN) ** integration.solver.order)
         norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
@@ -61,7 +62,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         heard = heard._replace(edge=asked.edge)
         speeds = fastest(still.y, end, still.rate.v, slope.v, span)
         look = watched(world, now, end, c.phases, c.memory, speeds, span)
-        depth = jax.lax.stop_gradient(depths(look))
+        depth = jax.lax.stop_gradient(depths(look, width_of(t)))
         hidden = jax.lax.stop_gradient(unseen(world, still, now, end, slope, span, start, heard, look))
     norm = jax.lax.stop_gradient(norm)
     return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, *hidden, depth)
@@ -91,7 +92,7 @@ def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, At
     width = width_of(a.t)
     known = [low & ~c.unsettled for low in arming(a.asked, width)]
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
-    landed = jnp.where(hit, jnp.maximum(a.depth[0], 0.0), c.landed)
+    landed = jnp.where(hit, jnp.clip(a.depth[0], 0.0, a.depth[2]), c.landed)
     served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
@@ -115,6 +116,7 @@ def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, At
         steps=c.steps + running,
         rejected=c.rejected + (running & ~verdict.accept),
         events=events,
+        history=remembered(world, c.history, a.t, a.y, accept),
     )
     return new._replace(outcome=outcome_of(world, integration, c, new, a, accept, fired)), a, verdict
 

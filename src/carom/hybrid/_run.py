@@ -44,6 +44,7 @@ def compiler_options(thorough: bool = True) -> dict[str, str] | None:
 
 
 INSIDE = 1e-10  # of the world's length: a contact that starts deeper starts inside its surface
+BLUR = 0.5  # of the world's length: where rounding is larger, touch and gap cannot be told apart
 ENDLESS = 1e4  # times the energy at the start, or of lifting the world by its length
 _EXECUTABLES: dict[Any, Any] = {}
 MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
@@ -91,9 +92,10 @@ def start(world: World, q: Any, v: Any, h: Real, ledger: bool) -> Carry:
     carry = begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
     cannot = any_of([flag for a in world.automata for flag, _ in a.barred(scene)])
     code = jnp.where(cannot, outcome.CANNOT_START, carry.outcome)
+    code = jnp.where(starts_inside(world, scene), outcome.STARTS_INSIDE, code)
     return carry._replace(
         unsettled=jnp.asarray(any(a.traits.looks_again for a in world.automata)),
-        outcome=jnp.where(starts_inside(world, scene), outcome.STARTS_INSIDE, code),
+        outcome=jnp.where(starts_too_far(world, scene), outcome.TOO_FAR, code),
     )
 
 
@@ -104,6 +106,21 @@ def starts_inside(world: World, scene: Scene) -> Any:
         for depth, rounding in automaton.overlaps(scene).values():
             found = found | ~(depth <= INSIDE * world.length + rounding)
     return found
+
+
+def starts_too_far(world: World, scene: Scene) -> Any:
+    """Is what rounding does to a gap as large as the robot?"""
+    found = jnp.asarray(False)
+    for automaton in world.automata:
+        for name, (_, rounding) in automaton.overlaps(scene).items():
+            found = found | ~(rounding <= BLUR * size_for(world, name))
+    return found
+
+
+def size_for(world: World, contact: str) -> Any:
+    """What places at a contact are compared with: the world's length, or a radian at a joint's stop."""
+    unit = next(c.pair.length_unit for c in world.contacts if c.name == contact)
+    return 1.0 if unit == "rad" else world.length
 
 
 def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:

@@ -288,13 +288,3 @@ def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], s
         found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > level)))
         where = jnp.where(found, jnp.minimum(where, x * span), where)
     return where
-
-
-def depths(look: list[Watch | None]) -> tuple[Any, Any]:
-    """How far [its own unit] a rigid contact is inside, and an open one beyond its rounding; none is: negative."""
-    deep: Any = jnp.asarray(-jnp.inf)
-    beyond: Any = deep
-    for w in look:
-        if w is not None and w.room is not None:
-            deep, beyond = jnp.maximum(deep, w.depth), jnp.maximum(beyond, w.value - w.room)
-    return deep, beyond

@@ -18,7 +18,8 @@ from __future__ import annotations
     STARTS_INSIDE,
     BAD_NUMBER,
     CANNOT_START,
-) = range(15)
+    TOO_FAR,
+) = range(16)
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -34,9 +35,8 @@ WORDS = {
     "compliant law there, or less friction",
     INSIDE: "an open contact is inside its surface, which was crossed without an event: the surface is not smooth, or "
     "moves faster than it says",
-    RUNAWAY: "something runs away, faster than light or with ten thousand times the initial energy; a "
-    "controller diverges, or a force keeps adding energy: lower its gains, raise its sampling rate, or check the "
-    "sign of a force",
+    RUNAWAY: "something runs away: it is faster than light, or ever faster without end; a controller diverges, or a "
+    "force keeps adding energy: lower its gains, raise its sampling rate, or check the sign of a force",
     CHATTER: "10,000 events, each within a thousandth of a step, that lead nowhere; automata keep switching each "
     "other: give a relay a dead band, a contact some damping, or a controller a lower rate",
     STALLED: "time stands still: no step of any length was acceptable in 1,000 attempts; look at the contact or "
@@ -46,6 +46,8 @@ WORDS = {
     BAD_NUMBER: "a number of its world is not allowed",
     CANNOT_START: "it cannot start in contact and at rest: a law there measures its loss by the speed of approach; "
     "start it a little above the surface, or use a law such as Hooke",
+    TOO_FAR: "it is so far from the origin that float64 cannot tell touch from gap there; move the world nearer to the "
+    "origin",
 }
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..hybrid import outcome
+from ..hybrid.scene import Scene
 from ..hybrid.world import World
 from ._signals import contact_signals
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 SMALL = 0.1  # of a link's length: deflections beyond it are not small
 CREATED = 1e-9  # of the energy in play: a blow that adds more has created it
 OPEN_ENDED = 1e-6  # [%] of the energy in play: a ledger that misses less closes
-TOO_COARSE = 10.0  # times rtol: a ledger that misses more is worse than its tolerance lets one expect
+TOO_COARSE = 1.0  # times rtol: a ledger that misses more is worse than its tolerance lets one expect
 TIGHTEST = 1e-13  # tolerance that is recommended
 DEEP = 1e-9  # of the world's length: a rigid contact that is deeper inside has drifted
 PULLS = 1e-6  # of the largest force: a contact that pulls more does so by more than the integration's error
@@ -78,12 +80,24 @@ def _created(result: Result) -> list[str]:
 def _inside(result: Result) -> list[str]:
     """Rigid contacts that went into their surfaces."""
     allowed = DEEP * float(result.world.length)
-    if not result.penetration > allowed:
+    if not result.penetration > allowed or int(result.final.outcome) == outcome.INSIDE:  # which says it all
         return []
     return [
         f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at a joint's stop); up to "
         f"{allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
     ]
+
+
+def deepest(result: Result) -> str:
+    """Which contact is inside its surface at the end, how deep and where."""
+    end = result.final
+    scene = Scene(result.world.mechanism, end.t, end.y.q, end.y.v)
+    found = [(contact, contact.pair.touching(scene)) for contact in result.world.contacts]
+    contact, touch = max(found, key=lambda each: float(each[1].indentation))
+    return (
+        f"contact '{contact.name}' is {float(touch.indentation):.3g} {contact.pair.length_unit} inside at "
+        f"({float(touch.x):.6g}, {float(touch.y):.6g}) m"
+    )
 
 
 def _not_accounted_for(result: Result) -> list[str]:

@@ -68,7 +68,10 @@ class Result:
     @property
     def outcome(self) -> str:
         """How the run ended, in words."""
-        return outcome.describe(int(self.final.outcome))
+        words = outcome.describe(int(self.final.outcome))
+        from ._cautions import deepest
+
+        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else words
 
     @property
     def finished(self) -> bool:

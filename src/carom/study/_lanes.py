@@ -115,6 +115,7 @@ class Ends(NamedTuple):
     memory: Any
     steps: Any
     events: Any
+    depth: Any
     outcome: Any
 
 
@@ -131,7 +132,7 @@ def _one_by_one(
         ours = dataclasses.replace(integration, solver=solver)
         first = _begin(make, how, x[0], x[1], integration.until)
         c = named(world, first, to_end(world, ours, first))
-        return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.outcome)
+        return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome)
 
     return jax.lax.map(one, (parameters, given))
 

@@ -36,6 +36,7 @@ class Batch(eqx.Module):
     steps: Any
     events: Any
     outcome: Any
+    penetration: Any  # [m, rad] how far a rigid contact, open or closed, was ever inside its surface
 
     @property
     def failed(self) -> np.ndarray:
@@ -111,6 +112,7 @@ def batch(
         carry.steps,
         carry.events,
         carry.outcome,
+        jnp.maximum(carry.depth, 0.0),
     )
     if throw and len(out.failed):
         codes = np.asarray(out.outcome)
@@ -136,7 +138,7 @@ def _starts(start: Any, lanes: int) -> tuple[Start, State | None]:
 
 def _refusal(make: Function, parameters: PyTree, given: PyTree, how: How, lane: int, codes: np.ndarray) -> str | None:
     """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
-    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START):
+    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START, outcome.TOO_FAR):
         return None
     one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
     try:

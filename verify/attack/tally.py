@@ -52,6 +52,7 @@ class Ends(NamedTuple):
     steps: np.ndarray
     events: np.ndarray
     outcome: np.ndarray
+    penetration: np.ndarray
 
     @property
     def done(self):
@@ -96,7 +97,7 @@ def run(make, parameters, angles, until, *, size=50, **options):
 
 
 def _fields(out):
-    return (out.t, out.q, out.v, out.work, out.phases, out.memory, out.steps, out.events, out.outcome)
+    return (out.t, out.q, out.v, out.work, out.phases, out.memory, out.steps, out.events, out.outcome, out.penetration)
 
 
 @dataclass

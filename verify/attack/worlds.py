@@ -2,7 +2,7 @@
 
 A structure is a tree of one to six links on a fixed or free base, contacts of one kind with laws from the catalogue,
 perhaps stops in the joints, perhaps a controller. Everything that is a number comes from the lane, places included, so
-that the same compiled program runs a world, its mirror image and one far away.
+that the same compiled program runs a world, its mirror image, one far away, and one that is turned about the origin.
 """
 
 import functools
@@ -67,10 +67,14 @@ def structure(seed):
     rubs = "" if not rough else _name(rng, DRY[:1] if rigid else [*SMOOTH, *DRY])
     if rubs and count + walled > 2:  # three rough contacts take half a minute to compile
         touching, walled = touching[:2], False
+    if not rigid:  # by turns, so that every law occurs
+        law = NORMAL[seed % len(NORMAL)].card.name
+        rubs = rubs and [*SMOOTH, *DRY][(seed // 2) % len([*SMOOTH, *DRY])].card.name
     held, free = bool(rng.uniform() < 0.3), bool(rng.uniform() < 0.5)
     stops = bool(rng.uniform() < 0.4) and rigid and links > 1 and count == 1 and not (walled or rough or held)
     stops = stops and law != "stronge"
-    return Structure(seed, parents, free, law, rubs, touching, walled, stops, held)
+    shaken = seed % 6 == 5 and links < 4
+    return Structure(seed, parents, free, law, rubs, touching, walled, stops, held, shaken)
 
 
 def _name(rng, entries):
@@ -89,19 +93,30 @@ def maker(s):
             )
             for k, parent in enumerate(s.parents)
         ]
-        base = carom.Free() if s.free else carom.Fixed(p["x"], p["y"] + p["pivot"])
-        m = carom.Mechanism(links, base=base)
-        return carom.World(m, contacts=_contacts(s, m, p), control=_control(s, m, p), gravity=G)
+        x, y = turned(p["turn"], p["x"], p["y"] + p["pivot"])
+        m = carom.Mechanism(links, base=carom.Free() if s.free else carom.Fixed(x, y))
+        gravity = jnp.stack(turned(p["turn"], 0.0, -G))
+        return carom.World(m, contacts=_contacts(s, m, p), control=_control(s, m, p), gravity=gravity)
 
     make.__name__ = make.__qualname__ = f"world_{s.seed}"
     return make
 
 
+def turned(angle, x, y):
+    """A vector, or a place, turned about the origin."""
+    if not isinstance(angle, np.ndarray):
+        cos, sin = jnp.cos(angle), jnp.sin(angle)
+    else:
+        cos, sin = np.cos(angle), np.sin(angle)
+    return cos * x - sin * y, sin * x + cos * y
+
+
 def _contacts(s, m, p):
-    floor = carom.Plane(point=(p["x"], p["y"]), normal=(0.0 * p["x"], 1.0 + 0.0 * p["x"]))
+    turn = functools.partial(turned, p["turn"])
+    floor = carom.Plane(point=turn(p["x"], p["y"]), normal=turn(0.0, 1.0))
     if s.shaken:
-        floor = carom.Moving(floor, amplitude=(0.03, 0.02), frequency=p["shakes"])
-    wall = carom.Plane(point=(p["x"] + p["side"] * p["wall"], p["y"]), normal=(-p["side"], 0.0 * p["x"]))
+        floor = carom.Moving(floor, amplitude=turn(0.03 * p["side"], 0.02), frequency=p["shakes"])
+    wall = carom.Plane(point=turn(p["x"] + p["side"] * p["wall"], p["y"]), normal=turn(-p["side"], 0.0))
     met = [(f"l{k}.tip", floor, f"floor {k}") for k in s.touching]
     if s.walled:
         met.append((f"l{s.touching[-1]}.tip", wall, "wall"))
@@ -158,6 +173,7 @@ def lanes(s, count):
         "stop": rng.uniform(1.0, 2.5, many),
         "e": rng.uniform(0.0, 0.9, many),
         "shakes": np.full(many, 3.0),
+        "turn": np.zeros(many),
     }
     angles, rates = rng.uniform(-np.pi, np.pi, (many, links)), rng.uniform(-2.0, 2.0, (many, links))
     base = np.stack([np.zeros(many), rng.uniform(0.3, 1.2, many)], axis=1)

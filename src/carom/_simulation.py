@@ -33,7 +33,7 @@ from .result.result import Result, Statistics
 
 ENOUGH = 1_000_000  # attempts of a quickly compiled program that cost as much as a thorough compilation saves
 ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
-NEAR = 1e-6  # [m, rad] a start nearer to a surface than this is looked at for whether it touches
+NEAR = 1e-6  # of the world's length: a start nearer to a surface than this is looked at for whether it touches
 
 
 class SimulationError(errors.CaromError):
@@ -106,7 +106,8 @@ def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
     _refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
-    if any(float(depth) > -NEAR for depths in overlaps for depth, _ in depths.values()):
+    near = NEAR * float(world.length)
+    if any(float(depth) > -near - float(noise) for depths in overlaps for depth, noise in depths.values()):
         _refuse_start(world, start)
     _refuse_guards(world, guards)
     return carry
@@ -218,7 +219,7 @@ def unpack(world: World, carry: Carry, steps: np.ndarray, events: np.ndarray) ->
     step_like, event_like = _rows_like(world, carry)
     # Ctrl-C may have come between the keeping of a chunk and the carry behind it.
     end = float(carry.t)
-    known = events[:, 0] <= end + 1e-12  # an event at the horizon may lie rounding above it
+    known = events[:, 0] <= end * (1.0 + 1e-12)  # an event at the horizon may lie rounding above it
     return _columns(step_like, steps[steps[:, 0] < end]), _columns(event_like, events[known])
 
 

@@ -153,7 +153,8 @@ def test_a_rod_that_lies_along_the_floor_sinks_almost_as_without_friction(fricti
         start = world.state(angles=angles[:, None], rates=rates[:, None])
         ends.append(carom.batch(functools.partial(_same, world), angles, start, until=0.1))
     np.testing.assert_allclose(ends[0].q, ends[1].q, atol=5e-4)  # the lever of friction is no longer than the dent
-    assert np.all(np.abs(ends[0].q - ends[1].q) > 0.0)
+    touched = np.asarray(rates) <= 0.0  # the one that leaves at once never rubs
+    assert np.all(np.abs(ends[0].q - ends[1].q)[touched] > 0.0)
 
 
 def _same(world, _):

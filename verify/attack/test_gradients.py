@@ -1,7 +1,7 @@
 """Derivatives of random worlds, forwards and backwards, against central differences.
 
 One body, and trees of two or three links, with impacts, friction, stops, shaken floors, limited torques and forces with
-corners; backwards for one body alone, as compiling that for trees takes five minutes each. The end of each run is
+corners; backwards for one body, and for one tree, as compiling that takes minutes. The end of each run is
 differentiated with respect to one random direction of all its numbers and of its start. Differences are taken at two
 widths: where they do not agree, the motion is chaotic or events change their order within the width, and nothing can be
 said. Elsewhere the derivative must agree with them.
@@ -39,6 +39,8 @@ def structures(count, least, most):
         if not s.rigid and n % 4 == 0:
             s = dataclasses.replace(s, law="hooke")
         out.append(s)
+    if least == 1:  # dry friction of compliant contacts is drawn too seldom
+        out[-1] = dataclasses.replace(out[-1], law="hertz", rubs="coulomb", stops=False)
     return out
 
 
@@ -74,8 +76,8 @@ def each(function):
     return call
 
 
-def judged(s):
-    """(ahead, behind, differences at two widths, outcomes, events) of the lanes of a structure."""
+def judged(s, both):
+    """(ahead, behind, differences at two widths, outcomes, events) of the lanes of a structure; backwards if `both`."""
     given = lanes(s, PER)
     way = directions(s, *given)
     weights = np.random.default_rng([13, s.seed]).uniform(-1.0, 1.0, 2 * (len(s.parents) + 2 * s.free))
@@ -90,33 +92,37 @@ def judged(s):
 
     _, ahead, (outcome, events, steps) = each(forwards)(given, way)
     assert np.max(steps) < MOST
-    behind = each(backwards)(given, way) if len(s.parents) == 1 else ahead @ weights
+    behind = each(backwards)(given, way) if both else None
     apart = {}
     for by in (WIDTH, -WIDTH, 2.0 * WIDTH, -2.0 * WIDTH):
         apart[by], _ = run(*moved(given, way, by))
     narrow = (apart[WIDTH] - apart[-WIDTH]) / (2.0 * WIDTH)
     wide = (apart[2.0 * WIDTH] - apart[-2.0 * WIDTH]) / (4.0 * WIDTH)
-    return [np.asarray(x) for x in (ahead, behind, ahead @ weights, narrow, wide, outcome, events)]
+    summed = np.asarray(ahead) @ weights
+    apart_by = np.zeros(PER) if behind is None else np.abs(np.asarray(behind) - summed)
+    return [np.asarray(x) for x in (ahead, apart_by, narrow, wide, outcome, events)]
 
 
 @pytest.mark.slow
 def test_derivatives_of_random_worlds():
-    tally, judgements, events = Tally("gradients"), 0, 0
+    tally, judgements, reverse, events, trees = Tally("gradients"), 0, 0, 0, 0
     kinds = ((SINGLE, 1, 1), (TREES, 2, 3))
     for s in [s for count, *links in kinds for s in structures(max(1, round(count * SHARE)), *links)]:
-        ahead, behind, summed, narrow, wide, outcome, met = judged(s)
+        both = len(s.parents) == 1 or (len(s.parents) == 2 and trees == 0)
+        trees += both and len(s.parents) > 1
+        ahead, apart_by, narrow, wide, outcome, met = judged(s, both)
         for i in range(PER):
             scale = np.max(np.abs(narrow[i]))
             doubt = np.max(np.abs(narrow[i] - wide[i]))
             if outcome[i] != carom.hybrid.outcome.FINISHED or not doubt < KNOWN * scale:
                 tally.left_out += 1
                 continue
-            judgements, events = judgements + 1, events + met[i]
-            off, back = np.max(np.abs(ahead[i] - narrow[i])) / scale, abs(behind[i] - summed[i]) / scale
+            judgements, reverse, events = judgements + 1, reverse + both, events + met[i]
+            off, back = np.max(np.abs(ahead[i] - narrow[i])) / scale, apart_by[i] / scale
             right = off < ACCURACY + doubt / scale and back < ALIKE
             note = f"{s.seed} {s.words}, lane {i}, {met[i]} events: off by {off:.2g}, modes apart by {back:.2g}"
             tally.one("right" if right else "silent", note)
             print(note, flush=True)
     tally.close()
     if SHARE >= 1.0:
-        assert judgements >= 50 and events >= 100
+        assert judgements >= 80 and reverse >= 50 and events >= 100

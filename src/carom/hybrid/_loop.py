@@ -27,7 +27,7 @@ from .scene import Continuous, Own
 from .settings import Integration
 from .world import World, owns
 
-HELD = 0.25  # [s] longest step while a contact is held
+HELD = 3.0  # sqrt(length / gravity), the time of a fall: the longest step while a contact is held
 TURN = 1.0  # [rad] no link turns further in one step: free flight costs the solver nothing, but guards go round
 
 
@@ -41,7 +41,8 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         longest = automaton.longest(own)
         wanted = wanted if isinstance(longest, float) else jnp.minimum(wanted, longest)
     if world.row_count:  # what is held is put back where steps end: often enough that rounding does not creep
-        wanted = jnp.where(any_holding(world, c.phases), jnp.minimum(wanted, HELD), wanted)
+        often = HELD * jnp.sqrt(world.length / jnp.linalg.norm(world.gravity))  # infinite without weight
+        wanted = jnp.where(any_holding(world, c.phases), jnp.minimum(wanted, often), wanted)
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 

@@ -108,7 +108,9 @@ class Result:
         if not times.size:
             return jax.tree.map(lambda column: column[:0], self.at(self.t[0]))
         last = float(self.t[-1])
-        times = np.where((times > last) & (times <= last + 1e-12), last, times)  # an event at the end, rounding above
+        times = np.where(
+            (times > last) & (times <= last * (1.0 + 1e-12)), last, times
+        )  # an event at the end, rounding above
         if np.min(times) < self.t[0] or np.max(times) > self.t[-1]:
             raise errors.CaromError(
                 f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "

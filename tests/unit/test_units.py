@@ -9,7 +9,7 @@ import carom
 
 
 def world_in(length, mass, time):
-    """A ball that rolls and bounces between a floor and a wall; numbers as if a metre, kilogram and second were these."""
+    """A ball that rolls and bounces between a floor and a wall, in numbers of these units."""
     ball = carom.Mechanism([carom.Disk(radius=0.1 * length, mass=mass)], base=carom.Free())
     wall = carom.Plane(point=(length, 0.0), normal=(-1.0, 0.0))
     contacts = [

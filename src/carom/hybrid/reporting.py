@@ -162,6 +162,7 @@ class Report(NamedTuple):
     - `drive` of a controller; `lines` that are drawn
     - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
       asked for more than it was made for
+    - `gains`: how its blows can create energy, for the warning where one did
     """
 
     words: tuple[tuple[str, str], ...]
@@ -173,3 +174,4 @@ class Report(NamedTuple):
     drive: Drive | None = None
     lines: tuple[Line, ...] = ()
     remarks: Callable[[tuple[Any, ...]], list[str]] = _none
+    gains: str = ""

@@ -3,7 +3,7 @@
 All rigid contacts of a world are one automaton, because a blow at one sends impulses through every contact that is
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
 
-- One contact alone: Routh's path over the normal impulse (_path.py), ended by Newton's, Poisson's or Stronge's law.
+- One contact alone: Routh's path over the normal impulse (_path.py), ended as its law says (`end`).
 - Several, closed or closing, at one instant (_groups.py, _course.py). Newton: u_n+ + e u_n- and P_n are complementary.
   Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and Pfeiffer). Friction
   follows a path that is Routh's for each contact as their coupling vanishes; or, by choice, obeys Coulomb's law for
@@ -134,6 +134,7 @@ class RigidContacts(AbstractAutomaton):
             touches=self._touches,
             modes=self._told_modes,
             blows=self._blows,
+            gains="; ".join(dict.fromkeys(c.law.gains for c in self.contacts if c.law.gains)),
         )
 
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -59,6 +59,7 @@ class RigidContacts(AbstractAutomaton):
     The world makes it from its contacts with an impulsive law.
     """
 
+    table: ClassVar[str] = "contacts"
     contacts: tuple[RigidContact, ...]
     settle_speed: Any
     name: str = eqx.field(static=True)
@@ -128,7 +129,9 @@ class RigidContacts(AbstractAutomaton):
             words=tuple((c.name, c.words) for c in self.contacts),
             cited=(SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction))),
             contacts=tuple(
-                ContactReport(c.name, c.pair, told_phases(c, self.phases[-1]), begins=f"strike {c.name}", rigid=True)
+                ContactReport(
+                    c.name, c.pair, told_phases(c, self.phases[-1]), f"strike {c.name}", True, (c.law, c.friction)
+                )
                 for c in self.contacts
             ),
             touches=self._touches,

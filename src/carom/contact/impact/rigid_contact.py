@@ -13,7 +13,7 @@ from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
 from ...quantities import Real
-from ..friction import AbstractDry, Frictionless
+from ..friction import AbstractDry
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
 from .newton import Newton
@@ -71,7 +71,7 @@ def _law_of(name: str, law: Any) -> AbstractImpactLaw:
 
 
 def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | None:
-    if friction is None or isinstance(friction, Frictionless):
+    if friction is None or not getattr(friction, "rubs", True):
         return None
     if not isinstance(friction, AbstractDry):
         raise errors.CaromError(

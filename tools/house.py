@@ -161,48 +161,85 @@ def basenames() -> list[str]:
     return [f"{name} ({n})" for name, n in count.items() if n > 1]
 
 
-# Classes whose instances should be asked, not looked at: `isinstance` with these outside of the packages that own them.
-OWNERS = {
-    "CompliantContact": "contact",
-    "RigidContact": "contact",
-    "RigidContacts": "contact",
-    "HoldPose": "captures",
-    "PostureControl": "control",
-    "ComputedTorque": "control",
-    "FeedForward": "control",
-    "AbstractActuator": "control",
-    "SiteOnSurface": "contact",
-    "SiteOnSegment": "contact",
-    "DiskOnDisk": "contact",
-    "JointLimit": "contact",
-    "Spring": "element",
-    "Moving": "contact",
-    "Plane": "contact",
-    "Circle": "contact",
-    "Spline": "contact",
-}
+# What derives from these is told what to do, and not asked what it is: a class of a user's own would not be found.
+KINDS = (
+    "AbstractAutomaton",
+    "AbstractMember",
+    "AbstractNormalLaw",
+    "AbstractFriction",
+    "AbstractImpactLaw",
+    "AbstractSurface",
+    "AbstractPair",
+    "AbstractSwitch",
+    "AbstractTrajectory",
+    "AbstractTorques",
+    "AbstractBody",
+)
 
 
-def asked_classes() -> list[str]:
-    out = []
+def kinds() -> dict[str, Path]:
+    """Classes of these kinds, by name, with the file that each stands in."""
+    found: dict[str, tuple[Path, set[str]]] = {}
     for path, tree in modules("src/carom"):
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                names = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
-                names |= {n.attr for n in ast.walk(node.args[1]) if isinstance(n, ast.Attribute)}
-                for name in names & set(OWNERS):
-                    if OWNERS[name] != floor_of(path):
-                        out.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {name}")
+            if isinstance(node, ast.ClassDef):
+                found[node.name] = (path, {n for base in node.bases for n in named_in(base)})
+    out: dict[str, Path] = {}
+    while new := {n: path for n, (path, bases) in found.items() if n not in out and (n in KINDS or bases & set(out))}:
+        out |= new
     return out
 
 
+def named_in(node: ast.AST) -> set[str]:
+    inside = list(ast.walk(node))
+    return {n.id for n in inside if isinstance(n, ast.Name)} | {n.attr for n in inside if isinstance(n, ast.Attribute)}
+
+
+def input_checks(tree: ast.Module) -> set[ast.AST]:
+    """What stands inside of an `if` that ends in a refusal: checking of input."""
+    checks = [n for n in ast.walk(tree) if isinstance(n, ast.If) and isinstance(n.body[-1], ast.Raise)]
+    return {inner for check in checks for inner in ast.walk(check)}
+
+
+def asked_classes() -> list[str]:
+    """Where a class is asked for: by `isinstance` outside of its own file, or by `type(x) is`, or by its name.
+
+    Abstract classes say of what kind an argument is, which the packages that own them may ask; input is checked
+    anywhere.
+    """
+    known, out = kinds(), []
+    for path, tree in modules("src/carom"):
+        checks = input_checks(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                for name in sorted(named_in(node.args[1]) & set(known)):
+                    home = known[name]
+                    own = floor_of(home) == floor_of(path) if name.startswith("Abstract") else home == path
+                    if not own and node not in checks:
+                        out.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {name}")
+            if isinstance(node, ast.Compare) and any(is_type(x) for x in (node.left, *node.comparators)):
+                out.append(f"{path.relative_to(PACKAGE)}:{node.lineno} type")
+    return out
+
+
+def is_type(node: ast.AST) -> bool:
+    """`type(x)`, or its name."""
+    inner = node.value if isinstance(node, ast.Attribute) and node.attr == "__name__" else node
+    if not (isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name)):
+        return False
+    return inner.func.id == "type" and len(inner.args) == 1
+
+
+TAKEN_APART = ("startswith", "endswith", "removeprefix", "removesuffix")
+
+
 def parsed_words() -> list[str]:
-    """Names that are taken apart: `startswith` and `endswith` on what automata are called."""
+    """Names that are taken apart: `startswith` and its like on what automata and measures are called."""
     out = []
     for path, tree in modules("src/carom"):
-        if floor_of(path) in ("result", "report", "figures", "simulation", "study"):
+        if floor_of(path) in ("result", "report", "figures", "_simulation", "study", "experiment", "cli"):
             for node in ast.walk(tree):
-                if isinstance(node, ast.Attribute) and node.attr in ("startswith", "endswith"):
+                if isinstance(node, ast.Attribute) and node.attr in TAKEN_APART:
                     out.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     return out
 

@@ -10,7 +10,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,8 @@ from jaxtyping import PyTree
 
 class CaromError(ValueError):
     """Something in the input breaks a rule; the message says which, and the cure."""
+
+    interrupted: ClassVar[bool] = False  # was it Ctrl-C?
 
 
 class CaromWarning(UserWarning):

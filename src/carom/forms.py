@@ -19,6 +19,14 @@ def named(place: str) -> Any:
     return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
 
+def stated(thing: Any, word: str) -> Any:
+    """What the class of a thing says of itself under this word; None where it only inherits that.
+
+    A subclass may be more than its parent says, and would be written as less than it is.
+    """
+    return vars(type(thing)).get(word)
+
+
 class Slot(NamedTuple):
     """A value: its name (of the argument), its kind, what it means with unit and range, and its default.
 
@@ -50,8 +58,7 @@ class Form(NamedTuple):
 
 
 class Spelled(NamedTuple):
-    """A function in files: what makes the thing, its form, and the class of things that are written in this form."""
+    """A function in files: what makes the thing, and its form; what is made is written by the form of its class."""
 
     make: Callable[..., Any]
     form: Form
-    stands_for: type | None = None

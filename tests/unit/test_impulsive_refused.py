@@ -63,8 +63,8 @@ REFUSED = {
     ),
     "a number for friction": (lambda: rigid(0.0, 0.3), r"friction of rigid contact 'foot' is float; .* carom.Coulomb"),
     "Stronge twice": (
-        lambda: several_of(2, carom.Stronge(0.5)),
-        r"restitution of contact 'foot 0' is Stronge, which is defined for one contact; there are 2 .* use Poisson",
+        lambda: several_of(2, carom.Stronge(0.5), carom.Coulomb(0.3)),
+        r"restitution of contact 'foot 0' is Stronge, which is defined for one contact where .* are 2 .* use Poisson",
     ),
     "mixed laws": (
         lambda: world(rigid(carom.Newton(0.5)), rigid(carom.Poisson(0.5), name="hand")),
@@ -112,6 +112,7 @@ def test_mistakes_are_refused_with_a_sentence(mistake):
 def test_plastic_goes_with_every_law():
     for law in (carom.Newton(0.5), carom.Poisson(0.5)):
         world(rigid(law), rigid(carom.Plastic(), name="hand"))
-    world(rigid(carom.Stronge(0.5)))  # alone
+    world(rigid(carom.Stronge(0.5), carom.Coulomb(0.3)))  # alone
+    several_of(2, carom.Stronge(0.5))
     several_of(12)
     several_of(6, 0.0, carom.Coulomb(0.3))

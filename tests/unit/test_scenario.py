@@ -261,7 +261,7 @@ def world_of(data):
     rigid = [c for c in contacts if isinstance(c, carom.contact.RigidContact)]
     # Contacts that share blows need one law, and one that says what several do; others are refused.
     alike = {type(c.law) for c in rigid}
-    rigid = rigid if len(alike) == 1 and all(c.law.several for c in rigid) else rigid[:1]
+    rigid = rigid if len(alike) == 1 and all(not c.law.along_path for c in rigid) else rigid[:1]
     soft = [c for c in contacts if not isinstance(c, carom.contact.RigidContact)]
     spring = carom.Spring(
         whole.site("site0"), data.draw(place), data.draw(positive), data.draw(positive), name="spring"

@@ -198,7 +198,62 @@ def test_a_world_prints_what_acts_on_it():
     assert lines[0] == "World: 2 links, 2 degrees of freedom"
     assert lines[-4:] == [
         "  gravity (0, -9.81) m/s^2",
-        "  tip          'link2.tip' on Plane, Hertz(stiffness=1e+06)",
-        "  elbow        'link1.tip' on Plane, rigid Newton(restitution=0.5), Coulomb(mu=0.3)",
-        "  control      PostureControl",
+        "  tip          'link2.tip' on Plane(height=0 m), Hertz(stiffness=1e+06)",
+        "  elbow        'link1.tip' on Plane(height=0 m), rigid Newton(restitution=0.5), Coulomb(mu=0.3)",
+        "  control      PostureControl(target=(0, 0) rad, kp=(1, 1) N m/rad, kd=(1, 1) N m s/rad)",
     ]
+
+
+SURFACES = {
+    "Plane(point=(2, 0) m, normal=(-1, 0))": lambda: carom.Wall(2.0, "left"),
+    "Circle(centre=(0, 1) m, radius=0.5 m, inside=True)": lambda: carom.Circle((0.0, 1.0), 0.5, inside=True),
+    "Spline(points=3, first=(0, 0) m, last=(2, 0) m)": lambda: carom.Spline([(0.0, 0.0), (1.0, 0.2), (2.0, 0.0)]),
+    "Graph(height=hills, parameters=(0.1))": lambda: carom.Graph(hills, parameters=(0.1,)),
+    "Implicit(function=<lambda>)": lambda: carom.Implicit(lambda x, y: y - x**2),
+    "Plane(height=0 m), Moving(velocity=(1, 0) m/s)": lambda: carom.Moving(FLOOR, velocity=(1.0, 0.0)),
+    "Plane(height=0 m), Moving(motion=shaken, frequency=3 Hz)": lambda: carom.Moving(
+        FLOOR, motion=shaken, frequency=3.0
+    ),
+}
+
+
+def hills(x, a):
+    return a * x**2
+
+
+def shaken(t):
+    return 0.0, 0.01 * jnp.sin(6.0 * jnp.pi * t), 0.0
+
+
+@pytest.mark.parametrize("words", SURFACES)
+def test_surfaces_are_spelled_with_their_numbers_and_units(words):
+    assert SURFACES[words]().words == words
+
+
+CONTROLLERS = {
+    "PostureControl(postures=2, kp=(1, 2) N m/rad, kd=(3, 4) N m s/rad, limit=(5, 5) N m, rate=100 Hz)": lambda: (
+        carom.PostureControl(
+            ARM,
+            [[0.0, 0.0], [1.0, 1.0]],
+            [1.0, 2.0],
+            [3.0, 4.0],
+            schedule=[carom.AtTime(1.0), carom.AtTime(2.0)],
+            limit=[5.0, 5.0],
+            rate=100.0,
+        )
+    ),
+    "ComputedTorque(motion=Polynomials, kp=(1, 2) 1/s^2, kd=(3, 4) 1/s)": lambda: carom.ComputedTorque(
+        ARM, carom.control.Quintic([0.0, 0.0], [1.0, 1.0], 1.0), [1.0, 2.0], [3.0, 4.0]
+    ),
+    "FeedForward(torques=Tabled, rate=10 Hz)": lambda: carom.FeedForward(
+        ARM, carom.control.Quintic([0.0, 0.0], [1.0, 1.0], 1.0), rate=10.0
+    ),
+    "HoldPose(kp=(4, 4) 1/s^2, kd=(4, 4) 1/s)": lambda: carom.HoldPose(ARM, [0.0, 0.0], kp=4.0),
+    "Spring(stiffness=100 N/m, length=1 m, damping=0 N s/m)": lambda: carom.Spring(ARM.tip, (0.0, 3.0), 100.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("words", CONTROLLERS)
+def test_controllers_and_springs_are_spelled_with_their_numbers_and_units(words):
+    ((_, told),) = CONTROLLERS[words]().report.words
+    assert told == words

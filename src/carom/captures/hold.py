@@ -24,6 +24,7 @@ from ..dynamics import (
     _linear as linear,
 )
 from ..forms import Form, Slot
+from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
@@ -116,7 +117,9 @@ class HoldPose(AbstractAutomaton):
     @property
     def report(self) -> Report:
         drive = Drive(self._told, bases=tuple(name for name, _ in self.pushed), wanted=self._pose)
-        return Report(words=((self.name, type(self).__name__),), cited=(SOURCE,), drive=drive)
+        units = ("1/s^2", "1/s") if self.linearise else ("N/m, N m/rad", "N s/m, N m s/rad")
+        words = told("HoldPose", ("kp", self.kp, units[0]), ("kd", self.kd, units[1]))
+        return Report(words=((self.name, words),), cited=(SOURCE,), drive=drive)
 
     def _told(self, scene: Scene, own: Own) -> Efforts:
         efforts = self.efforts(scene.mechanism, merge(scene.q), merge(scene.v), scene.gravity)

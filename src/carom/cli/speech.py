@@ -31,7 +31,7 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except errors.CaromError as refusal:
             typer.echo(f"carom: {refusal}", err=True)
-            raise typer.Exit(_code(refusal)) from None
+            raise typer.Exit(INTERRUPTED if refusal.interrupted else BAD_INPUT) from None
         except KeyboardInterrupt:
             typer.echo("carom: interrupted; nothing was written", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -47,10 +47,6 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(ENDED_EARLY) from None
 
     return run
-
-
-def _code(refusal: errors.CaromError) -> int:
-    return INTERRUPTED if type(refusal).__name__ == "Interrupted" else BAD_INPUT
 
 
 def console(**options: Any) -> Console:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import errors
 from ..quantities import Real
-from .friction import AbstractFriction, Frictionless
+from .friction import AbstractFriction
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair
 
@@ -20,7 +20,7 @@ def refuse_laws(name: str, pair: AbstractPair, normal: Real, friction: Any) -> N
             raise errors.CaromError(
                 f"{field} of contact '{name}' is a {type(value).__name__}; it must be a {field} law such as {such}"
             )
-    if pair.length_unit == "rad" and not isinstance(friction, Frictionless):
+    if pair.length_unit == "rad" and friction.rubs:
         raise errors.CaromError(
             f"friction of contact '{name}' is {type(friction).__name__}, but a joint's stop does not "
             "slide; leave it out; for friction in the joint use its damping"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -30,6 +30,7 @@ from .pairs import AbstractPair, Touching, pair_of
 class CompliantContact(AbstractAutomaton):
     """A pair whose law is a force; `carom.Contact` makes it."""
 
+    table: ClassVar[str] = "contacts"
     pair: AbstractPair
     normal: AbstractNormalLaw
     friction: AbstractFriction
@@ -55,7 +56,7 @@ class CompliantContact(AbstractAutomaton):
 
     @property
     def _dry(self) -> AbstractDry | None:
-        return self.friction if isinstance(self.friction, AbstractDry) else None
+        return self.friction.dry
 
     @property
     def _bent(self) -> bool:
@@ -100,11 +101,12 @@ class CompliantContact(AbstractAutomaton):
 
     @property
     def report(self) -> Report:
-        rubs = () if isinstance(self.friction, Frictionless) else (spelled(self.friction),)
+        rubs = (spelled(self.friction),) if self.friction.rubs else ()
+        laws = (self.normal, self.friction)
         return Report(
             words=((self.name, ", ".join((self.pair.words, spelled(self.normal), *rubs))),),
             cited=references(self.normal, self.friction),
-            contacts=(ContactReport(self.name, self.pair, self._phases, begins="touch"),),
+            contacts=(ContactReport(self.name, self.pair, self._phases, begins="touch", laws=laws),),
             touches=self._touches,
             modes=lambda phase: [phase],
             remarks=self._remarks,

@@ -2,8 +2,8 @@
 
 from .actuator import AbstractActuator as AbstractActuator
 from .computed_torque import ComputedTorque as ComputedTorque
-from .feedforward import AbstractTorques as AbstractTorques
 from .feedforward import FeedForward as FeedForward
+from .planned_torques import AbstractTorques as AbstractTorques
 from .posture import PostureControl as PostureControl
 from .switch import AbstractSwitch as AbstractSwitch
 from .switch import AtHeight as AtHeight

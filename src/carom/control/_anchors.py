@@ -24,11 +24,6 @@ def without_joint(mechanism: Mechanism, anchored: tuple[str, ...]) -> tuple[int,
     return tuple(k for k in top.loose if top.names[k] not in anchored)
 
 
-def anchors_of(control: Any) -> tuple[str, ...]:
-    """Links that a controller turns against the world."""
-    return tuple(getattr(control, "anchored", ()))
-
-
 def names_of(owner: str, given: Any) -> tuple[str, ...]:
     """Names of links; one alone may stand without brackets."""
     names = (given,) if isinstance(given, str) else tuple(given)
@@ -44,14 +39,14 @@ def refuse_anchors(control: AbstractActuator, mechanism: Mechanism) -> None:
     A rule is code; it is tried in one state that has nothing special about it, without weight.
     """
     names, first = mechanism.topology.names, mechanism.topology.loose
-    for name in anchors_of(control):
+    for name in control.anchored:
         errors.name_in(f"link (anchored of '{control.name}')", name, names)
         if names.index(name) not in first:
             raise errors.CaromError(
                 f"anchored of '{control.name}' names '{name}', which has a joint: its torque acts there; only links of "
                 "free bases can be anchored"
             )
-    loose = without_joint(mechanism, anchors_of(control))
+    loose = without_joint(mechanism, control.anchored)
     asked = _tried(control, mechanism) if loose else []
     for k in loose:
         _refuse_torque(control.name, names[k], jnp.asarray(asked[k], dtype=float))

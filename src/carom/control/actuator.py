@@ -11,13 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from ..hybrid._in_words import spelled
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Real
-from ._anchors import anchors_of, refuse_anchors, without_joint
+from ._anchors import refuse_anchors, without_joint
 from ._limits import Limits
 from .switch import AbstractSwitch
 
@@ -25,20 +26,22 @@ from .switch import AbstractSwitch
 class AbstractActuator(AbstractAutomaton):
     """Joint torques by some rule, which `asked` gives.
 
+    - `name`, and `links`: how many links the mechanism has
     - `limit` [N m]: largest torque of each joint, or None. A continuous controller remembers for each joint on which
       side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
     - `schedule`: what ends each phase; after the last one the first comes again
-    - `anchored`, if it has that: names of links of free bases that something outside of the robot turns
+    - `anchored`: names of links of free bases that something outside of the robot turns
 
     A torque acts between a link and its parent, or the pivot of a fixed base. The first link of a free base has no
     joint: what a rule asks for there is not applied unless the link is anchored, and a rule that asks is refused.
     """
 
-    limit: eqx.AbstractVar[Any]
-    rate: eqx.AbstractVar[Any]
     links: eqx.AbstractVar[int]
-    schedule: eqx.AbstractVar[tuple[AbstractSwitch, ...]]
+    limit: Any = eqx.field(default=None, kw_only=True)
+    rate: Any = eqx.field(default=None, kw_only=True)
+    schedule: tuple[AbstractSwitch, ...] = eqx.field(default=(), kw_only=True)
+    anchored: tuple[str, ...] = eqx.field(static=True, default=(), kw_only=True)
 
     @abc.abstractmethod
     def asked(self, scene: Scene, own: Own) -> list[Any]:
@@ -50,7 +53,7 @@ class AbstractActuator(AbstractAutomaton):
 
     def on_joints(self, scene: Scene, own: Own) -> list[Any]:
         """What is asked for, of joints that exist."""
-        asked, loose = list(self.asked(scene, own)), without_joint(scene.mechanism, anchors_of(self))
+        asked, loose = list(self.asked(scene, own)), without_joint(scene.mechanism, self.anchored)
         return [jnp.zeros_like(jnp.asarray(x, dtype=float)) if k in loose else x for k, x in enumerate(asked)]
 
     @property
@@ -84,7 +87,12 @@ class AbstractActuator(AbstractAutomaton):
 
     @property
     def report(self) -> Report:
-        return Report(words=((self.name, type(self).__name__),), cited=self.sources, drive=self.drive)
+        return Report(words=((self.name, self.words),), cited=self.sources, drive=self.drive)
+
+    @property
+    def words(self) -> str:
+        """What it is, in a line: its numbers with their units."""
+        return spelled(self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "schedule", "anchored"))
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from .. import errors
 from ..dynamics import explicit
 from ..forms import Form, Slot
+from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Traits
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
@@ -93,6 +94,13 @@ class ComputedTorque(AbstractActuator):
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
         self.motion, self.model = motion, mechanism if model is None else model
         self.rate, self.schedule, self.links, self.name = sampling(name, rate), (), top.links, name
+
+    @property
+    def words(self) -> str:
+        kept = ("limit", self.limit, "N m"), ("rate", self.rate, "Hz")
+        return told(
+            "ComputedTorque", ("motion", self.motion, ""), ("kp", self.kp, "1/s^2"), ("kd", self.kd, "1/s"), *kept
+        )
 
     @property
     def phases(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -12,54 +11,21 @@ import numpy as np
 
 from .. import errors
 from ..forms import Form, Slot
+from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Landing, Traits
 from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
-from ..quantities import Flag, Function, Real
+from ..quantities import Flag, Function
 from ._anchors import names_of
 from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
+from .planned_torques import AbstractTorques, Tabled
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
 
 ON_TIME = 1e-9  # of a sampling period: a sample that rounding puts before a knot belongs to the piece behind it
-
-
-class AbstractTorques(eqx.Module):
-    """Torques [N m] of all links over time, smooth between knots."""
-
-    @property
-    @abc.abstractmethod
-    def knots(self) -> Any:
-        """Instants [s] that bound the pieces, rising from 0."""
-
-    @property
-    @abc.abstractmethod
-    def links(self) -> int:
-        """How many torques there are."""
-
-    @abc.abstractmethod
-    def torques(self, i: Any, t: Real) -> Any:
-        """Torques of piece i at t; the number of pieces stands for what comes after the end."""
-
-
-class Tabled(AbstractTorques):
-    """Torques given as a trajectory: its positions are the torques; the last ones stay after the end."""
-
-    table: AbstractTrajectory
-
-    @property
-    def knots(self) -> Any:
-        return self.table.knots
-
-    @property
-    def links(self) -> int:
-        return self.table.size
-
-    def torques(self, i: Any, t: Real) -> Any:
-        return self.table.piece(i, t).q
 
 
 class FeedForward(AbstractActuator):
@@ -143,6 +109,12 @@ class FeedForward(AbstractActuator):
     @property
     def _count(self) -> int:
         return int(self._knots.shape[0]) - 1
+
+    @property
+    def words(self) -> str:
+        kept = ("limit", self.limit, "N m"), ("rate", self.rate, "Hz")
+        gains = ("kp", self.kp, "N m/rad"), ("kd", self.kd, "N m s/rad")
+        return told("FeedForward", ("torques", self.plan, ""), ("reference", self.reference, ""), *gains, *kept)
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -293,7 +265,8 @@ def _equal(one: Any, two: Any) -> bool:
 
 def _told(c: FeedForward) -> dict[str, Any] | None:
     """None for torques of a plan, which is code."""
-    if type(c.plan) is not Tabled:
+    torques = c.plan.as_table()
+    if torques is None:
         return None
     values = {name: getattr(c, name) for name in ("reference", "kp", "kd", "limit", "relative", "rate", "anchored")}
-    return {"torques": c.plan.table} | values
+    return {"torques": torques} | values

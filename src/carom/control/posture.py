@@ -12,6 +12,7 @@ import numpy as np
 from .. import errors
 from ..dynamics import explicit
 from ..forms import Form, Slot
+from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
@@ -110,6 +111,22 @@ class PostureControl(AbstractActuator):
     @property
     def sources(self) -> tuple[str, ...]:
         return (SOURCE,) if self.compensate_weight else ()
+
+    @property
+    def words(self) -> str:
+        several, on = len(self.schedule), {True: True, False: None}
+        return told(
+            "PostureControl",
+            ("target", None if several else self.targets[0], "rad"),
+            ("postures", several or None, ""),
+            ("kp", self.kp, "N m/rad"),
+            ("kd", self.kd, "N m s/rad"),
+            ("ki", self.ki if self.integral else None, "N m/(rad s)"),
+            ("compensate_weight", on[self.compensate_weight], ""),
+            ("relative", on[self.relative], ""),
+            ("limit", self.limit, "N m"),
+            ("rate", self.rate, "Hz"),
+        )
 
     @property
     def states(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..contact.inverse import SINGULAR, SLOW, ContactEfforts, ContactInverse
-from ..control.feedforward import AbstractTorques
+from ..control.planned_torques import AbstractTorques
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion
 from ..hybrid.scene import length_of
 from ..quantities import Real, Times

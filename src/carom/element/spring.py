@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Flow
 from ..hybrid.reporting import Channel, Line, Report
 from ..hybrid.scene import Load, Own, Scene
@@ -26,6 +27,7 @@ class Spring(AbstractAutomaton):
         carom.Spring(block.tip, to=(-1.0, 0.0), stiffness=100.0, length=1.0)
     """
 
+    table: ClassVar[str] = "springs"
     site: Site = eqx.field(static=True)
     other: Site | None = eqx.field(static=True)
     point: tuple[Any, Any]
@@ -62,7 +64,8 @@ class Spring(AbstractAutomaton):
     @property
     def report(self) -> Report:
         ends = (self.site, self.point if self.other is None else self.other)
-        return Report(words=((self.name, type(self).__name__),), lines=(Line("spring", ends),))
+        numbers = ("stiffness", self.stiffness, "N/m"), ("length", self.length, "m"), ("damping", self.damping, "N s/m")
+        return Report(words=((self.name, told("Spring", *numbers)),), lines=(Line("spring", ends),))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         ax, ay, avx, avy = self._end(scene, self.site)

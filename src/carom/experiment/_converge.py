@@ -11,9 +11,7 @@ from typing import Any
 from ..result.convergence import Convergence, Number, compared, number, tighter
 from ..scenario import model
 from .experiment import Experiment, Say, perform
-from .measures import Measured, measured
-
-OWN_ERRORS = ("energy.", "momentum.")  # measures of a run's own error, which has no digits to hold
+from .measures import Measured, kind_of, measured
 
 
 def repeated(found: Experiment, say: Say = lambda words: None, progress: bool | None = None) -> Convergence | None:
@@ -57,7 +55,9 @@ def _quantities(first: Experiment, second: Experiment) -> list[Number]:
 
 
 def _holds(found: Experiment, m: Measured) -> bool:
-    return not found.scenario.quantities[m.name].measure.startswith(OWN_ERRORS)
+    if m.missing:
+        return True
+    return not kind_of(found.scenario.quantities[m.name].measure)[0].of_error
 
 
 def record(found: Convergence) -> dict[str, Any]:

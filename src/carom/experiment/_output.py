@@ -26,6 +26,8 @@ DPI = 160
 class Interrupted(CaromError):
     """Ctrl-C while results were written; what was done by then is kept."""
 
+    interrupted = True
+
 
 def write(
     experiment: Experiment,

@@ -88,7 +88,7 @@ def _plain_ticks(figure: Any) -> None:
     powers = _powers()
     for axes in figure.axes:
         for axis in axes._axis_map.values():
-            if type(axis.get_major_formatter()) is powers.__base__:
+            if axis.isDefault_majfmt and isinstance(axis.get_major_formatter(), powers.__base__):
                 axis.set_major_formatter(powers())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,17 +12,30 @@ import numpy as np
 from ..quantities import Real
 
 
-def spelled(thing: Any) -> str:
-    """A law as it would be written: its class, and its numbers that differ from their defaults."""
+def told(name: str, *numbers: tuple[str, Any, str]) -> str:
+    """A thing and its numbers (name, value, unit): Circle(centre=(0, 0) m, radius=1 m); None is left out."""
+    return f"{name}({', '.join(_with_unit(*number) for number in numbers if number[1] is not None)})"
+
+
+def _with_unit(name: str, value: Any, unit: str) -> str:
+    return f"{name}={_short(value)}{' ' if unit else ''}{unit}"
+
+
+def spelled(thing: Any, units: Mapping[str, str] | None = None, without: Sequence[str] = ()) -> str:
+    """A thing as it would be written: its class, and its numbers that differ from their defaults, with their units."""
     if not dataclasses.is_dataclass(thing):
         return type(thing).__name__
     parts = []
     for field in dataclasses.fields(thing):
         value = getattr(thing, field.name)
-        if value is None or (field.default is not dataclasses.MISSING and _same(value, field.default)):
+        if (
+            field.name in without
+            or value is None
+            or (field.default is not dataclasses.MISSING and _same(value, field.default))
+        ):
             continue
-        parts.append(f"{field.name}={_short(value)}")
-    return f"{type(thing).__name__}({', '.join(parts)})"
+        parts.append((field.name, value, (units or {}).get(field.name, "")))
+    return told(type(thing).__name__, *parts)
 
 
 def _same(value: Real, default: Any) -> bool:
@@ -29,16 +43,20 @@ def _same(value: Real, default: Any) -> bool:
 
 
 def _short(value: Real) -> str:
-    if isinstance(value, jax.core.Tracer):
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
         return "..."  # it has no value yet
     if isinstance(value, bool | str):
         return repr(value)
     if dataclasses.is_dataclass(value):
         return type(value).__name__
+    if callable(value):
+        return str(getattr(value, "__name__", type(value).__name__))
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         return type(value).__name__
     if numbers.ndim == 0:
         return f"{float(numbers):g}"
-    return f"({', '.join(f'{x:g}' for x in numbers.ravel())})" if numbers.size <= 4 else f"{numbers.size} numbers"
+    if numbers.size <= 4:
+        return f"({', '.join(f'{x:g}' for x in numbers.ravel())})"
+    return f"{numbers.size} times {numbers.flat[0]:g}" if np.ptp(numbers) == 0.0 else f"{numbers.size} numbers"

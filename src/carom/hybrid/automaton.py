@@ -16,7 +16,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -88,6 +88,7 @@ class Holding:
 class AbstractAutomaton(eqx.Module):
     """Base of everything that has phases."""
 
+    table: ClassVar[str] = "control"  # where scenario files keep it, if its class says so itself
     name: eqx.AbstractVar[str]
 
     # -- names: read when the world is built -----------------------------------------------------------------------

@@ -93,6 +93,7 @@ class ContactReport(NamedTuple):
     - `phases`: as `Report.modes` counts them; the tone of those in which the two are apart is "open"
     - `begins`: the exit by which it closes
     - `rigid`: its blows take no time, and `Report.blows` tells their impulses
+    - `laws`: of the normal direction and of friction, if it is made of them
     """
 
     name: str
@@ -100,6 +101,7 @@ class ContactReport(NamedTuple):
     phases: tuple[Phase, ...]
     begins: str
     rigid: bool = False
+    laws: tuple[Any, ...] = ()
 
 
 class Touch(NamedTuple):
@@ -162,6 +164,7 @@ class Report(NamedTuple):
     - `drive` of a controller; `lines` that are drawn
     - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
       asked for more than it was made for
+    - `gains`: how its blows can create energy, for the warning where one did
     """
 
     words: tuple[tuple[str, str], ...]
@@ -173,3 +176,4 @@ class Report(NamedTuple):
     drive: Drive | None = None
     lines: tuple[Line, ...] = ()
     remarks: Callable[[tuple[Any, ...]], list[str]] = _none
+    gains: str = ""

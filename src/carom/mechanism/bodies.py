@@ -9,6 +9,7 @@ Every body lives in a frame whose origin is the point by which it hangs and whos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import equinox as eqx
@@ -52,6 +53,10 @@ class AbstractBody(eqx.Module):
     def reach(self, x: Real, y: Real) -> Reach | None:
         """Shapes at a point of a body that bends; None if it is rigid."""
         return None
+
+    def wave_numbers(self) -> Sequence[float]:
+        """Dimensionless wave numbers of the modes of a body that bends; none if it is rigid."""
+        return ()
 
 
 class Rod(AbstractBody):

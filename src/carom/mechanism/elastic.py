@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -121,6 +122,9 @@ class Beam(AbstractBody):
         counts = 1.0 if self.foreshortening else 0.0
         on_axis = (np.stack([np.zeros_like(W), W], axis=1), slope, counts * short, counts)
         return offset(Reach(*(jnp.asarray(x, dtype=float) for x in on_axis)), place[0] - eta, place[1])
+
+    def wave_numbers(self) -> Sequence[float]:
+        return tuple(float(x) for x in getattr(self.data.shapes, "wave_number", ()))
 
     def _functions(self) -> tuple[Any, Any, Any]:
         s = self.data.shapes

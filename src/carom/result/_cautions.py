@@ -22,6 +22,7 @@ TOO_COARSE = 1.0  # times rtol: a ledger that misses more is worse than its tole
 TIGHTEST = 1e-13  # tolerance that is recommended
 DEEP = 1e-9  # of the world's length: a rigid contact that is deeper inside has drifted
 PULLS = 1e-6  # of the largest force: a contact that pulls more does so by more than the integration's error
+UNEXPLAINED = "no blow should; check where its law ends it"  # an automaton that does not say how that can be
 MOST = 20_000  # instants at which forces are looked at
 
 
@@ -70,8 +71,7 @@ def _created(result: Result) -> list[str]:
             if created[worst]:
                 out.append(
                     f"a blow of '{automaton.name}' at t = {float(marks.t[worst]):.9g} s created "
-                    f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); Newton's law "
-                    "with friction can do that; use Stronge or Poisson"
+                    f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); {automaton.report.gains or UNEXPLAINED}"
                 )
         channel += len(automaton.channels)
     return out

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import mechanism
 from ..errors import CaromError
+from ..forms import stated
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
 from ..hybrid.world import FRICTION_RULES, World
 from ..mechanism import Mechanism, State
@@ -132,13 +133,14 @@ def _weld(weld: Any) -> dict[str, Any]:
 
 def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> None:
     """One automaton of the world, into the table where it belongs."""
-    contacts, spring = told_contacts(automaton, notes), Spring.told(automaton)
-    if contacts:
-        data.setdefault("contacts", {}).update(contacts)
-    elif spring is not None:
-        data.setdefault("springs", {})[automaton.name] = spring
+    kept = stated(automaton, "table")
+    if kept == "contacts":
+        told = told_contacts(automaton, notes)
+    elif kept == "springs":
+        told = {automaton.name: Spring.told(automaton)}
     else:
-        data.setdefault("control", {})[automaton.name] = told_controller(automaton, world)
+        kept, told = "control", {automaton.name: told_controller(automaton, world)}
+    data.setdefault(kept, {}).update(told)
     if automaton.traits.impulsive:
         data["settle_speed"] = plain(automaton.settle_speed)
         if automaton.friction_rule != FRICTION_RULES[0]:

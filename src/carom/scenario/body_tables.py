@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from .. import beam, mechanism
-from ..forms import named
+from ..forms import named, stated
 from .fields import Number, Part, Word, says
 from .form_tables import choice, form_table, told_by
 
@@ -52,7 +52,7 @@ class Beam(Part):
     @classmethod
     def told(cls, thing: Any) -> dict[str, Any] | None:
         """Its arguments; None for shapes that were given as functions."""
-        made_of = thing.recipe.made_of if type(thing) is mechanism.Beam else None
+        made_of = thing.recipe.made_of if stated(thing, "shape") == "beam" else None
         if made_of is None:
             return None
         table: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in made_of.items() if v is not None}

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from .. import contact
-from ..contact.friction import Frictionless
 from ..contact.material import hertz_stiffness
-from ..contact.pairs import DiskOnDisk, SiteOnSegment, SiteOnSurface
 from ..errors import CaromError, name_in
+from ..forms import stated
 from ..mechanism import Mechanism
 from .fields import Number, Part, Word, says
 from .form_tables import plain, plain_fields, told_by
@@ -57,7 +56,7 @@ class OtherSite(Part):
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
-        if type(pair) is not DiskOnDisk or pair.inside:
+        if stated(pair, "other") != "disk" or pair.inside:
             return None
         other = {"kind": "site", "site": pair.second.name, "radius": plain(pair.second_radius)}
         return {"site": pair.first.name, "radius": plain(pair.first_radius), "against": other}
@@ -76,7 +75,7 @@ class Bar(Part):
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
-        if type(pair) is not SiteOnSegment:
+        if stated(pair, "other") != "segment":
             return None
         bar = pair.segment
         other = {"kind": "segment", "start": bar.start.name, "end": bar.end.name, "radius": plain(bar.radius)}
@@ -95,7 +94,7 @@ class Ring(Part):
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
-        if type(pair) is not DiskOnDisk or not pair.inside:
+        if stated(pair, "other") != "disk" or not pair.inside:
             return None
         other = {"kind": "ring", "site": pair.second.name, "radius": plain(pair.second_radius)}
         return {"site": pair.first.name, "radius": plain(pair.first_radius), "against": other}
@@ -110,7 +109,7 @@ class Stop(Part):
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
-        if type(pair) is not contact.JointLimit:
+        if stated(pair, "other") != "stop":
             return None
         return {"limit": {"link": pair.link_name, "lower" if pair.sign > 0 else "upper": plain(pair.angle)}}
 
@@ -120,7 +119,7 @@ class OnSurface:
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
-        if type(pair) is not SiteOnSurface:
+        if stated(pair, "other") != "surface":
             return None
         surface = notes.name("surfaces", "surface", told_surface(pair.surface))
         return {"site": pair.site.name, "radius": plain(pair.radius), "against": surface}
@@ -163,18 +162,14 @@ class Contact(Part):
     @classmethod
     def told(cls, pair: Any, normal: Any, friction: Any, notes: Notes) -> dict[str, Any]:
         table = told_by(PAIRS, "a pair", pair, notes) | {"normal": told_law(normal, notes)}
-        rubs = friction is not None and type(friction) is not Frictionless
+        rubs = friction is not None and friction.rubs
         return table | ({"friction": told_law(friction, notes)} if rubs else {})
 
 
 def told_contacts(automaton: Any, notes: Notes) -> dict[str, dict[str, Any]]:
-    """The contacts that an automaton holds, by name; none if it is not one of contacts."""
-    if type(automaton) is contact.CompliantContact:
-        a = automaton
-        return {a.name: Contact.told(a.pair, a.normal, a.friction, notes)}
-    if type(automaton) is contact.RigidContacts:
-        return {c.name: Contact.told(c.pair, c.law, c.friction, notes) for c in automaton.contacts}
-    return {}
+    """The contacts that an automaton holds, by name."""
+    held = automaton.report.contacts
+    return {c.name: Contact.told(c.pair, normal, friction, notes) for c in held for normal, friction in (c.laws,)}
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

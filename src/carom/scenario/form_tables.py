@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, create_model
 
 from ..errors import CaromError
-from ..forms import Form, Slot, Spelled
+from ..forms import Form, Slot, Spelled, stated
 from .fields import Number, Numbers, Part, Point, Table, Word, says
 
 TYPES: dict[str, Any] = {
@@ -29,10 +29,9 @@ TYPES: dict[str, Any] = {
 
 
 class FormTable(Part):
-    """A table that stands for an object of the class `stands_for`, and is made into one by `make`."""
+    """A table that stands for an object whose class has this form, and is made into one by `make`."""
 
     make: ClassVar[Any]
-    stands_for: ClassVar[type | None]
     form: ClassVar[Form]
     tag: ClassVar[str] = "kind"
     types: ClassVar[dict[str, Any]] = TYPES
@@ -50,8 +49,8 @@ class FormTable(Part):
 
     @classmethod
     def told(cls, thing: Any, *around: Any) -> dict[str, Any] | None:
-        """The object as a table; None if it is of another class, or holds what no file can."""
-        values = cls.form.told(thing, *around) if type(thing) is cls.stands_for else None
+        """The object as a table; None if its class has another form, or it holds what no file can."""
+        values = cls.form.told(thing, *around) if stated(thing, "form") is cls.form else None
         if values is None:
             return None
         kinds = {slot.name: slot.kind for slot in cls.form.slots}
@@ -68,13 +67,13 @@ def form_table(kind: Any, base: type[FormTable] = FormTable, **more: Any) -> typ
     """The table of a class with a form, or of a function and its form; `more` fields (type, says(...)) belong to all
     tables of its place, as does their `base`.
     """
-    make, form, stands_for = kind if isinstance(kind, Spelled) else (kind, kind.form, kind)
+    make, form = kind if isinstance(kind, Spelled) else (kind, kind.form)
     fields = {base.tag: (Literal[form.name], says(form.meaning))}
     fields |= {slot.name: _field(slot, base.types) for slot in form.slots}
     made = create_model(
         make.__name__, __base__=base, __doc__=(make.__doc__ or "").partition("\n")[0], **(fields | more)
     )
-    made.make, made.stands_for, made.form = make, stands_for, form
+    made.make, made.form = make, form
     return made
 
 

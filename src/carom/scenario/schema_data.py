@@ -85,7 +85,7 @@ def _members(kind: Any) -> list[Any]:
 
 def _chosen(kind: Any, value: Any) -> Any:
     """The member of a union that the value's tag names."""
-    members = [m for m in _members(kind) if m is not type(None)]
+    members = [m for m in _members(kind) if m is not types.NoneType]
     tables = [m for m in members if isinstance(m, type) and issubclass(m, BaseModel)]
     if len(tables) > 1 and isinstance(value, dict):
         for tag in TAGS:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..contact import Moving
 from ..contact.surfaces.moving import is_ready
 from ..errors import CaromError
-from ..forms import named
+from ..forms import named, stated
 from .fields import Number, Part, Point, says
 from .form_tables import choice, form_table, plain, told_by
 
@@ -57,6 +57,6 @@ def made_surface(table: Any) -> Any:
 
 def told_surface(surface: Any) -> dict[str, Any]:
     """A surface as a table."""
-    if type(surface) is Moving:
+    if stated(surface, "carries_another"):
         return told_by(SURFACES, "a surface", surface.surface) | {"motion": Motion.told(surface)}
     return told_by(SURFACES, "a surface", surface)

@@ -63,8 +63,6 @@ class Spring(Part):
         return element.Spring(whole.site(self.site), to, self.stiffness, self.length, self.damping, name=name)
 
     @classmethod
-    def told(cls, spring: Any) -> dict[str, Any] | None:
-        if type(spring) is not element.Spring:
-            return None
+    def told(cls, spring: element.Spring) -> dict[str, Any]:
         to = spring.other.name if spring.other is not None else plain(spring.point)
         return plain_fields(spring, ("stiffness", "length", "damping")) | {"site": spring.site.name, "to": to}

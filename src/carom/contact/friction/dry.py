@@ -22,6 +22,10 @@ class AbstractDry(AbstractFriction):
     """A law with a static limit mu_s F_n and a sliding force mu(v) F_n + c v."""
 
     @property
+    def dry(self) -> AbstractDry:
+        return self
+
+    @property
     @abc.abstractmethod
     def limit(self) -> Any:
         """mu_s: the largest ratio of friction to normal force while it sticks."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import Card
+
+if TYPE_CHECKING:
+    from .dry import AbstractDry
 
 
 class AbstractFriction(eqx.Module):
@@ -19,6 +22,12 @@ class AbstractFriction(eqx.Module):
     """
 
     card: ClassVar[Card]
+    rubs: ClassVar[bool] = True  # is there any?
+
+    @property
+    def dry(self) -> AbstractDry | None:
+        """Itself, if it sticks exactly; else None."""
+        return None
 
     @abc.abstractmethod
     def force(self, normal: Real, sliding: Real) -> Any:
@@ -69,6 +78,7 @@ class AbstractFriction(eqx.Module):
 class Frictionless(AbstractFriction):
     """No friction."""
 
+    rubs = False
     card = Card(
         "none", "F_t = 0", (), "", "To see what friction does, by leaving it out; polished or lubricated pairs."
     )

@@ -11,12 +11,11 @@ from ...hybrid._reaction import dot
 from ...hybrid.scene import Scene
 from ._course import Blows, impulses_along
 from ._groups import linked_of, reached
-from ._path import Weights, path
+from ._path import Path, Weights, path, straight
 from ._several import TOLERANCE, vector
 from ._system import System, friction_at, rubbing
-from .newton import Newton
-from .rigid_contact import Contacts
-from .stronge import Stronge
+from .impact_law import NEWTON
+from .rigid_contact import Contacts, rule_of
 
 PATH, END = "path", "end velocity"  # rules of friction
 
@@ -67,16 +66,16 @@ def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part:
     for i, contact in enumerate(contacts):
         approach = jnp.where(part[i], jnp.minimum(speed[i], 0.0), 0.0)
         own = jnp.where(part[i], w[i][i], 1.0)
-        if contact.friction is None:
-            p = -(1.0 + asked[i]) * approach / own
-        else:
+        way: Path = straight(own, approach)
+        if contact.friction is not None:
             k = n + rubs.index(i)
             mu = contact.friction.coefficient(jnp.abs(speed[k]))
             way = path(Weights(own, w[i][k], w[k][k]), approach, speed[k], mu, contact.friction.limit)
-            p = contact.law.end(way, asked[i])
-            rubbed.append(jnp.where(part[i], way.friction(p), 0.0))
             found = found & (way.found | ~part[i])
-        normal.append(jnp.where(part[i], p, 0.0))
+        p = jnp.where(part[i], contact.law.end(way, asked[i]), 0.0)
+        normal.append(p)
+        if contact.friction is not None:
+            rubbed.append(jnp.where(part[i], way.friction(p), 0.0))
     return [*normal, *rubbed], found
 
 
@@ -85,7 +84,7 @@ def _together(
 ) -> Blows:
     """Contacts that share a blow."""
     n, rubs = len(contacts), rubbing(contacts)
-    newton = any(isinstance(c.law, Newton) for c in contacts)
+    newton = rule_of(contacts) == NEWTON
     laws = [friction_at(contacts, k) for k in range(len(rubs))]
     mu = vector([law.coefficient(jnp.abs(speed[n + k])) for k, law in enumerate(laws)]) * 1.0
     limit = vector([law.limit for law in laws]) * 1.0
@@ -101,10 +100,11 @@ def checked_rule(name: str, rule: Any, contacts: Contacts) -> str:
     if rule not in (PATH, END):
         raise errors.CaromError(f"friction_rule of {name} is {rule!r}; it must be '{PATH}' or '{END}'")
     for c in contacts:
-        if rule == END and isinstance(c.law, Stronge) and c.friction is not None:
+        if rule == END and c.friction is not None and (c.law.along_path or c.law.together is None):
+            why = "whose work is counted" if c.law.along_path else "whose end is stated"
             raise errors.CaromError(
-                f"friction_rule of {name} is '{END}', but the restitution of contact '{c.name}' is Stronge, whose work "
-                f"is counted along the path; use '{PATH}', or Poisson"
+                f"friction_rule of {name} is '{END}', but the restitution of contact '{c.name}' is "
+                f"{type(c.law).__name__}, {why} along the path; use '{PATH}', or Poisson"
             )
     return str(rule)
 

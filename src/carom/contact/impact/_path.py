@@ -91,6 +91,11 @@ class Path(NamedTuple):
         return self.ratios[0] * early + self.ratios[1] * late
 
 
+def straight(inverse: Real, approach: Real) -> Path:
+    """The path of a blow without friction, for the inverse inertia w_nn: u_n is one straight line."""
+    return Path(approach, inverse, inverse, jnp.zeros_like(approach), (0.0, 0.0))
+
+
 def _root(x: Any) -> Any:
     """Square root with a finite derivative at zero."""
     positive = x > 0.0

@@ -7,7 +7,7 @@ from typing import Any
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import AbstractImpactLaw, check_restitution
+from .impact_law import NEWTON, AbstractImpactLaw, check_restitution
 
 
 class Newton(AbstractImpactLaw):
@@ -17,6 +17,8 @@ class Newton(AbstractImpactLaw):
     """
 
     restitution: Any
+    together = NEWTON
+    gains = "Newton's law with friction can do that; use Stronge or Poisson"
 
     card = Card(
         "newton",

@@ -7,11 +7,14 @@ from typing import Any
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import AbstractImpactLaw
+from .impact_law import POISSON, AbstractImpactLaw
 
 
 class Plastic(AbstractImpactLaw):
     """The blow ends with compression; the contact stays closed while it is pressed."""
+
+    together = POISSON  # of which it is the first phase
+    joins_any = True
 
     card = Card(
         "plastic",

@@ -7,7 +7,7 @@ from typing import Any
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import AbstractImpactLaw, check_restitution
+from .impact_law import POISSON, AbstractImpactLaw, check_restitution
 
 
 class Poisson(AbstractImpactLaw):
@@ -19,6 +19,7 @@ class Poisson(AbstractImpactLaw):
     """
 
     restitution: Any
+    together = POISSON
 
     card = Card(
         "poisson",

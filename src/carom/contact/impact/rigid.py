@@ -3,7 +3,7 @@
 All rigid contacts of a world are one automaton, because a blow at one sends impulses through every contact that is
 closed. Impulses are those on the mechanism, compressive positive (the lecture notes count them negative).
 
-- One contact alone: Routh's path over the normal impulse (_path.py), ended by Newton's, Poisson's or Stronge's law.
+- One contact alone: Routh's path over the normal impulse (_path.py), ended as its law says (`end`).
 - Several, closed or closing, at one instant (_groups.py, _course.py). Newton: u_n+ + e u_n- and P_n are complementary.
   Poisson: compression with e = 0, then restitution with at least e times its impulse (Glocker and Pfeiffer). Friction
   follows a path that is Routh's for each contact as their coupling vanishes; or, by choice, obeys Coulomb's law for
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -59,6 +59,7 @@ class RigidContacts(AbstractAutomaton):
     The world makes it from its contacts with an impulsive law.
     """
 
+    table: ClassVar[str] = "contacts"
     contacts: tuple[RigidContact, ...]
     settle_speed: Any
     name: str = eqx.field(static=True)
@@ -128,12 +129,15 @@ class RigidContacts(AbstractAutomaton):
             words=tuple((c.name, c.words) for c in self.contacts),
             cited=(SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction))),
             contacts=tuple(
-                ContactReport(c.name, c.pair, told_phases(c, self.phases[-1]), begins=f"strike {c.name}", rigid=True)
+                ContactReport(
+                    c.name, c.pair, told_phases(c, self.phases[-1]), f"strike {c.name}", True, (c.law, c.friction)
+                )
                 for c in self.contacts
             ),
             touches=self._touches,
             modes=self._told_modes,
             blows=self._blows,
+            gains="; ".join(dict.fromkeys(c.law.gains for c in self.contacts if c.law.gains)),
         )
 
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:

@@ -13,11 +13,10 @@ from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
 from ...quantities import Real
-from ..friction import AbstractDry, Frictionless
+from ..friction import AbstractDry
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
 from .newton import Newton
-from .plastic import Plastic
 
 
 class RigidContact(AbstractMember):
@@ -72,7 +71,7 @@ def _law_of(name: str, law: Any) -> AbstractImpactLaw:
 
 
 def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | None:
-    if friction is None or isinstance(friction, Frictionless):
+    if friction is None or not getattr(friction, "rubs", True):
         return None
     if not isinstance(friction, AbstractDry):
         raise errors.CaromError(
@@ -87,18 +86,29 @@ def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | 
     return friction
 
 
+def rule_of(contacts: Contacts) -> str | None:
+    """The rule by which they share blows."""
+    rules = {c.law.together for c in contacts if not c.law.joins_any} or {c.law.together for c in contacts}
+    return next(iter(rules))
+
+
 def refuse_mixed(contacts: Contacts) -> None:
-    """One law of restitution for all, as they share their blows; only its numbers may differ."""
-    kinds = {type(c.law) for c in contacts if not isinstance(c.law, Plastic)}
-    if len(kinds) > 1:
-        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+    """One rule for all, as they share their blows; the numbers of its laws may differ."""
+    if len(contacts) == 1:
+        return
+    for c in contacts:
+        if c.law.together is None or (c.law.along_path and any(other.friction is not None for other in contacts)):
+            rubs = "" if c.law.together is None else " where there is friction"
+            raise errors.CaromError(
+                f"restitution of contact '{c.name}' is {type(c.law).__name__}, which is defined for one contact{rubs}; "
+                f"there are {len(contacts)} rigid contacts that can share a blow; use Poisson"
+            )
+    choosing = [c for c in contacts if not c.law.joins_any]
+    if len({c.law.together for c in choosing}) > 1:
+        names = " and ".join(sorted({type(c.law).__name__ for c in choosing}))
         raise errors.CaromError(
             f"rigid contacts mix the laws {names}; contacts that share blows need one law (Plastic goes with any); "
             "their restitutions may differ"
         )
     for c in contacts:
-        if len(contacts) > 1 and not c.law.several:
-            raise errors.CaromError(
-                f"restitution of contact '{c.name}' is {type(c.law).__name__}, which is defined for one contact; there "
-                f"are {len(contacts)} rigid contacts that can share a blow; use Poisson"
-            )
+        c.law.agree(c.name, [other.law for other in contacts if other is not c])

@@ -92,7 +92,7 @@ def sticking_of(contacts: tuple[RigidContact, ...], names: tuple[str, ...]) -> t
 def _carried_by(problem: Problem, k: int) -> bool:
     """Does any contact lie on what joint k carries?"""
     top = problem.mechanism.topology
-    links = [c.pair.site.link for c in problem.contacts if isinstance(c.pair, SiteOnSurface)]
+    links = [site.link for c in problem.contacts for shape in c.pair.shapes for site in shape.sites]
     return any(k == link or k in (i for i, _ in top.paths[link]) for link in links)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,11 +19,11 @@ from .pair import AbstractPair, Touching, between, centre, in_frame, met
 class Ring(eqx.Module):
     """The inner face of a round hole of a radius [m] about a site, or its name: a bearing, a drum."""
 
-    site: Site = eqx.field(static=True)  # a name until it is placed
+    site: Any = eqx.field(static=True)  # a Site, or its name until it is placed
     radius: Any
 
     def __init__(self, site: Any, radius: Real) -> None:
-        if type(site) not in (Site, str):
+        if not isinstance(site, Site | str):
             raise errors.CaromError(
                 f"site of Ring is {site!r}; it must come from a mechanism, arm.site('...'), or be its name"
             )
@@ -46,6 +46,7 @@ class DiskOnDisk(AbstractPair):
     exchanging the bodies changes nothing.
     """
 
+    other: ClassVar[str] = "disk"
     first: Site = eqx.field(static=True)
     second: Site = eqx.field(static=True)
     first_radius: Any

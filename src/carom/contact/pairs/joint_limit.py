@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ...hybrid._in_words import told
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
 from ...quantities import Real, Reals
@@ -21,6 +22,7 @@ class JointLimit(AbstractPair):
     for the first link on a fixed base); nothing slides. A joint with two stops has two limits.
     """
 
+    other: ClassVar[str] = "stop"
     link: int = eqx.field(static=True)
     link_name: str = eqx.field(static=True)
     angle: Any
@@ -51,6 +53,10 @@ class JointLimit(AbstractPair):
     @property
     def name(self) -> str:
         return f"{self.link_name} {'lower' if self.sign > 0 else 'upper'} limit"
+
+    @property
+    def words(self) -> str:
+        return f"'{self.name}', {told('JointLimit', ('angle', self.angle, 'rad'))}"
 
     @property
     def length_unit(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -32,6 +32,8 @@ class AbstractPair(eqx.Module):
     Forces and velocities belong together: the power of a normal force N and a friction force T on the mechanism is
     -N rate + T sliding + N u_n + T u_t, where (u_n, u_t) is what `carried` says.
     """
+
+    other: ClassVar[str] = ""  # what the second one is, where files know it
 
     @property
     @abc.abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -70,6 +70,7 @@ class SiteOnSegment(AbstractPair):
     that are not told from the other side. The contact point lies in the middle of the overlap.
     """
 
+    other: ClassVar[str] = "segment"
     site: Site = eqx.field(static=True)
     segment: Segment
     radius: Any

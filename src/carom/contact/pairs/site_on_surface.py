@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ class SiteOnSurface(AbstractPair):
     The rim of a disk is the tip of the site at its centre: `sliding` is v + omega radius on a floor, zero in rolling.
     """
 
+    other: ClassVar[str] = "surface"
     site: Site = eqx.field(static=True)
     surface: AbstractSurface
     radius: Any
@@ -35,7 +36,7 @@ class SiteOnSurface(AbstractPair):
 
     @property
     def words(self) -> str:
-        return f"'{self.site.name}' on {type(self.surface).__name__}"
+        return f"'{self.site.name}' on {self.surface.words}"
 
     @property
     def shapes(self) -> tuple[Shape, ...]:

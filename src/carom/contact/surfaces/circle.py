@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
+from ...hybrid._in_words import told
 from ...quantities import Given, Real
 from ._outline import SMOOTH, Box, floats
 from .surface import AbstractSurface, Bound, direction, still
@@ -54,6 +55,11 @@ class Circle(AbstractSurface):
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
         turn = np.linspace(0.0, 2.0 * np.pi, SMOOTH // 2 + 1) * (1.0 if self.inside else -1.0)
         return [floats(self.centre) + float(self.radius) * np.stack([np.cos(turn), np.sin(turn)], axis=1)]
+
+    @property
+    def words(self) -> str:
+        inside = ("inside", True if self.inside else None, "")
+        return told("Circle", ("centre", self.centre, "m"), ("radius", self.radius, "m"), inside)
 
     def bound(self) -> Bound:
         return still(self.radius)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...hybrid._in_words import told
 from ...quantities import Real
 from ._outline import SMOOTH, Box, finite_runs
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
@@ -53,6 +54,11 @@ class Graph(AbstractCurve):
         refuse_unless_finite("Graph", "height", self._shape(at), where)
         if self.bend is None:  # looked at once, not in every step
             self.bend, self.steep = jax.lax.stop_gradient(self._estimated())
+
+    @property
+    def words(self) -> str:
+        given = ("parameters", self.parameters or None, "")
+        return told("Graph", ("height", self.height, ""), given, ("below", True if self.below else None, ""))
 
     def _shape(self, s: Real) -> tuple[Any, Any, Any]:
         """Height, slope and second derivative."""

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
+from ...hybrid._in_words import told
 from ...quantities import Function, Real
 from ._outline import Box, zero_set
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
@@ -52,6 +53,10 @@ class Implicit(AbstractCurve):
         self._refuse_degenerate(x, y, where)
         if self.bend is None:  # looked at once, not in every step
             self.bend = jax.lax.stop_gradient(self._estimated())
+
+    @property
+    def words(self) -> str:
+        return told("Implicit", ("function", self.function, ""), ("parameters", self.parameters or None, ""))
 
     def _refuse_degenerate(self, x: Real, y: Real, where: str) -> None:
         """Walk from the probe to the curve; refuse if there is none, or none with a slope across it."""

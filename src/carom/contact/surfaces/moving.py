@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
+from ...hybrid._in_words import told
 from ...quantities import Given, Real
 from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
@@ -33,6 +34,7 @@ class Moving(AbstractSurface):
     displacement. The work that it does on the mechanism is part of the energy ledger.
     """
 
+    carries_another: ClassVar[bool] = True
     surface: AbstractSurface
     about: tuple[Any, Any]
     parameters: tuple[Any, ...]
@@ -82,6 +84,22 @@ class Moving(AbstractSurface):
             )
         self.motion, self.parameters = _own_motion(motion, parameters)
         self.frequency, self.travel = _own_bounds(frequency, travel)
+
+    @property
+    def words(self) -> str:
+        if not is_ready(self):
+            how = (("motion", self.motion, ""), ("frequency", self.frequency, "Hz"), ("travel", self.travel, "m"))
+            return f"{self.surface.words}, {told('Moving', *how)}"
+        vx, vy, turning, ax, ay, frequency, phase = self.parameters
+        numbers = (
+            ("velocity", (vx, vy), "m/s"),
+            ("turning", turning, "rad/s"),
+            ("amplitude", (ax, ay), "m"),
+            ("frequency", frequency, "Hz"),
+            ("phase", phase, "rad"),
+        )
+        acting = (n for n in numbers if np.any(errors.known(n[1]) != 0.0))
+        return f"{self.surface.words}, {told('Moving', *acting)}"
 
     def _motion(self, t: Real) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
         """Displacement and angle, and their rates."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
+from ...hybrid._in_words import told
 from ...quantities import Given, Real
 from ._outline import Box, floats
 from .surface import AbstractSurface, Bound, still
@@ -78,6 +79,13 @@ class Plane(AbstractSurface):
         centre = np.asarray(box.centre)
         foot = centre - ((centre - point) @ normal) * normal
         return [np.stack([foot - 0.6 * box.size * along, foot + 0.6 * box.size * along])]
+
+    @property
+    def words(self) -> str:
+        known = errors.known((*self.point, *self.unit))
+        if known is not None and known[[0, 2, 3]].tolist() == [0.0, 0.0, 1.0]:
+            return told("Plane", ("height", self.point[1], "m"))
+        return told("Plane", ("point", self.point, "m"), ("normal", self.unit, ""))
 
     def bound(self) -> Bound:
         return still(jnp.inf)

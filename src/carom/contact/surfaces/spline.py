@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot
+from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
 from ...quantities import Given, Real
 from . import _tridiagonal as tridiagonal
@@ -77,6 +78,14 @@ class Spline(AbstractCurve):
             cubics = lib.concatenate([before, cubics, _line(lib, points[-1], last)])
         self.pieces = jnp.asarray(cubics)
         self.samples = _sampled(self.pieces, closed)
+
+    @property
+    def words(self) -> str:
+        made_of = self.recipe.made_of
+        points = None if made_of is None else np.asarray(made_of["points"], dtype=float)
+        ends = () if points is None else (("first", points[0], "m"), ("last", points[-1], "m"))
+        count = self.pieces.shape[0] - (0 if self.closed else 1)
+        return told("Spline", ("points", count, ""), *ends, ("closed", True if self.closed else None, ""))
 
     def _shape(self, u: Real, piece: Any) -> tuple[Any, ...]:
         """Position, first and second derivative at parameter u, on the given piece."""

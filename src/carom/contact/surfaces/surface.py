@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...hybrid._in_words import spelled
 from ...quantities import Real
 from ._outline import Box, moving_zero_set, zero_set
 
@@ -110,6 +111,11 @@ class AbstractSurface(eqx.Module):
         if self.moves:
             return moving_zero_set(self.gap, box, times)
         return zero_set(lambda x, y: jnp.asarray(self.gap(x, y, jnp.asarray(0.0)), dtype=float), box)
+
+    @property
+    def words(self) -> str:
+        """What it is, in a line: its numbers with their units."""
+        return spelled(self)
 
     def place(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         """The point in the frame of the surface's material; the world's frame for a surface at rest."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +17,14 @@ from .pieces import AbstractTrajectory, Motion
 class Polynomials(AbstractTrajectory):
     """Polynomials in the time since the knot at which they begin; rows of `coefficients[i]` rise in power."""
 
+    form: ClassVar[Form] = Form(
+        "polynomials",
+        "polynomials between knots",
+        (
+            Slot("knots", "numbers", "rising from 0 [s]"),
+            Slot("coefficients", "tables", "piece, power (constant first), value"),
+        ),
+    )
     bounds: Any  # (pieces + 1,)
     coefficients: Any  # (pieces, powers, size)
 
@@ -63,20 +71,4 @@ def from_coefficients(knots: Sequence[float], coefficients: Sequence[Sequence[Se
     return Polynomials(jnp.asarray(at), jnp.asarray(coefficients))
 
 
-def _told(motion: Polynomials) -> dict[str, Any]:
-    return {"knots": motion.bounds, "coefficients": motion.coefficients}
-
-
-POLYNOMIALS = Spelled(
-    from_coefficients,
-    Form(
-        "polynomials",
-        "polynomials between knots",
-        (
-            Slot("knots", "numbers", "rising from 0 [s]"),
-            Slot("coefficients", "tables", "piece, power (constant first), value"),
-        ),
-        _told,
-    ),
-    Polynomials,
-)
+POLYNOMIALS = Spelled(from_coefficients, Polynomials.form)

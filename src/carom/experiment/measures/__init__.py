@@ -5,6 +5,7 @@ A measure is a pattern, a meaning and a function; the first pattern that fits is
 
 from .all_measures import MEASURES as MEASURES
 from .all_measures import Measured as Measured
+from .all_measures import kind_of as kind_of
 from .all_measures import measure as measure
 from .all_measures import measured as measured
 from .all_measures import nearest as nearest

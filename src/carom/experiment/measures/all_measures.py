@@ -20,6 +20,7 @@ FILES = (  # a file with a list of measures joins here
     "captures",
     "crawling",
 )
+DEGREES = ("deg", "degree", "degrees")  # or a rate of them
 # The first whose pattern fits is the one; append one of your own.
 MEASURES: list[Measure] = [its for name in FILES for its in named(f"experiment.measures.{name}.MEASURES")]
 
@@ -82,11 +83,16 @@ def measured(experiment: Experiment) -> list[Measured]:
 
 def measure(experiment: Experiment, name: str, unit: str = "-") -> float:
     """The value of one measure; angles in degrees and shares in per cent if the unit says so."""
+    kind, parts = kind_of(name)
+    return _in_unit(kind.function(experiment, parts), kind, unit)
+
+
+def kind_of(name: str) -> tuple[Measure, dict[str, str]]:
+    """The kind of a measure, and what its name says besides."""
     for kind in MEASURES:
         found = re.fullmatch(kind.pattern, name)
         if found:
-            value = kind.function(experiment, {k: v for k, v in found.groupdict().items() if v is not None})
-            return _in_unit(value, name, unit)
+            return kind, {k: v for k, v in found.groupdict().items() if v is not None}
     raise CaromError(f"there is no measure '{name[:80]}'; {nearest(name)}")
 
 
@@ -96,7 +102,7 @@ def nearest(name: str) -> str:
     return f"the nearest form is {near[0]}" if near else "`carom show --measures` lists them"
 
 
-def _in_unit(value: float, name: str, unit: str) -> float:
-    if unit.startswith("deg"):
+def _in_unit(value: float, kind: Measure, unit: str) -> float:
+    if unit.partition("/")[0] in DEGREES:
         return float(np.rad2deg(value))
-    return 100.0 * float(value) if unit == "%" and "percent" not in name else float(value)
+    return 100.0 * float(value) if unit == "%" and not kind.percent else float(value)

@@ -20,11 +20,14 @@ MEASURES: tuple[Measure, ...] = (
         "max_error_percent or mean_error_percent of the ledger",
         r"energy\.(?P<field>max_error_percent|mean_error_percent)",
         _energy,
+        of_error=True,
+        percent=True,
     ),
     Measure(
         "momentum.FIELD",
         "linear_drift [kg m/s] or angular_drift [kg m^2/s] of the run",
         r"momentum\.(?P<field>linear_drift|angular_drift)",
         _momentum,
+        of_error=True,
     ),
 )

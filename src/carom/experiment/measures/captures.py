@@ -62,6 +62,7 @@ MEASURES: tuple[Measure, ...] = (
         "momentum that the pseudo-inverse formula creates or destroys [%]",
         r"capture\.formula_momentum_error_percent",
         _formula_error,
+        percent=True,
     ),
     Measure(
         "capture.KIND.LINK.PART",

@@ -42,12 +42,13 @@ def _step(experiment: Experiment, p: dict[str, str]) -> float:
         raise CaromError(f"step {number} was asked for; the gait has {len(steps)}")
     times = np.linspace(0.0, float(steps[number - 1].duration), 401)
     _, efforts = steps[number - 1].plan.over(jnp.asarray(times))
-    if p["part"] == "reaction":
+    part = p.get("part")
+    if part == "reaction":
         values = np.asarray(efforts.normal).reshape(len(times), -1)[:, 0]
-    elif p["part"] == "tip":
+    elif part == "tip":
         values = np.asarray(efforts.sliding).reshape(len(times), -1)[:, 0]
     else:
-        torques, joint = np.asarray(efforts.torques), int(p["part"].removeprefix("torque"))
+        torques, joint = np.asarray(efforts.torques), int(p["joint"])
         if not 1 <= joint <= torques.shape[1]:
             raise CaromError(f"torque {joint} was asked for; the crawler has {torques.shape[1]}")
         values = torques[:, joint - 1]
@@ -67,7 +68,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "crawl.stepN.torqueK.STATISTIC",
         "planned torque [N m], reaction [N] or tip velocity [m/s] in step N",
-        rf"crawl\.step(?P<step>\d{{1,3}})\.(?P<part>torque\d|reaction|tip)\.{STAT}",
+        rf"crawl\.step(?P<step>\d{{1,3}})\.(torque(?P<joint>\d)|(?P<part>reaction|tip))\.{STAT}",
         _step,
     ),
 )

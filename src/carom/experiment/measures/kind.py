@@ -22,12 +22,14 @@ LINK, SITE = r"(?P<link>.+?)", r"(?P<site>.+?)"
 
 
 class Measure(NamedTuple):
-    """One kind of measure."""
+    """One kind of measure; one of the run's own error has no digits to hold."""
 
     form: str  # as people read it
     meaning: str
     pattern: str
     function: Callable[[Experiment, dict[str, str]], float]
+    of_error: bool = False
+    percent: bool = False  # is it one already?
 
 
 def statistic(p: dict[str, str], t: np.ndarray, values: np.ndarray) -> float:

@@ -54,8 +54,7 @@ def _site(experiment: Experiment, p: dict[str, str]) -> float:
     t, q, v = _all_states(experiment.result)
 
     found = chunked(_moving, (site,), (experiment.result.world,), (q, v))
-    row = 1 if p["axis"].startswith("v") else 0
-    return statistic(p, t, found[:, row, "xy".index(p["axis"][-1])])
+    return statistic(p, t, found[:, 1 if p["rate"] else 0, "xy".index(p["axis"])])
 
 
 def _moving(site: Site, world: World, q: Vector, v: Vector) -> Any:
@@ -78,8 +77,6 @@ def _bend(experiment: Experiment, p: dict[str, str]) -> float:
 
 
 def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
-    from ...mechanism import Beam
-
     whole = experiment.result.world.mechanism.topology
     name_in("link", p["link"], whole.names)
     bodies = {
@@ -87,10 +84,9 @@ def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
         for name, m in experiment.scenario.mechanisms.items()
         for link, made in m.links.items()
     }
-    made = bodies[p["link"]].made()
-    if not isinstance(made, Beam):
+    numbers = bodies[p["link"]].made().wave_numbers()
+    if len(numbers) == 0:
         raise CaromError(f"link '{p['link']}' is rigid; only elastic links have wave numbers")
-    numbers = made.data.shapes.wave_number
     mode = int(p["mode"])
     if not 1 <= mode <= len(numbers):
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(numbers)}")
@@ -170,7 +166,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "vx.SITE.STATISTIC",
         "x, y [m], vx, vy [m/s] of a site",
-        rf"(?P<axis>x|y|vx|vy)\.{SITE}\.{STAT}",
+        rf"(?P<rate>v?)(?P<axis>x|y)\.{SITE}\.{STAT}",
         _site,
     ),
     Measure("bend.LINK.MODE.STATISTIC", "modal coordinate [m]", rf"bend\.{LINK}\.(?P<mode>\d{{1,3}})\.{STAT}", _bend),

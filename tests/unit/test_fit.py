@@ -182,7 +182,7 @@ def test_mistakes_get_a_sentence(unchecked):
     refused("predict of fit is a int", predict=3)
     refused("not finite at the start", predict=lambda p: jnp.log(-p["a"]) * jnp.ones(3))
     refused("sizes of fit is", sizes={"a": -1.0})
-    refused("start of 'a' is -1; a positive one", start={"a": -1.0}, positive=("a",))
+    refused("start of 'a' is -1; a parameter declared positive must start above 0", start={"a": -1.0}, positive=("a",))
     refused("there is no parameter of fit .named as positive. 'b'", positive=("b",))
     refused("confidence of fit is 1.5", confidence=1.5)
     refused(

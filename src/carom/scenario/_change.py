@@ -1,4 +1,4 @@
-"""Changes of a scenario: single values by path, and variants that are laid over it."""
+"""Changes of a scenario: single values by path, and variants that are merged over it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORDS = ("name", "title", "about", "source", "output", "quantities")  # changing
 
 
 def variant(scenario: Scenario, name: str) -> Scenario:
-    """A copy with the variant's tables laid over it."""
+    """A copy with the variant's tables merged over it."""
     with at(words=f"scenario '{scenario.name}'"):
         name_in("variant", name, tuple(scenario.variants))
     data = _over(plain(scenario), scenario.variants[name])

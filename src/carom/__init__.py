@@ -122,24 +122,26 @@ from .study import states_at as states_at
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> object:
-    """Scenarios load when they are first asked for: they need pydantic, which the core does not."""
-    if name == "Scenario":
-        try:
-            from .scenario import Scenario
-        except ModuleNotFoundError as missing:
-            raise ImportError(
-                f"carom.Scenario needs {missing.name}, which is not installed; run: pip install 'carom[scenario]'"
-            ) from None
-        return Scenario
-    raise AttributeError(f"module 'carom' has no attribute '{name}'")
-
-
 _PACKAGES = ("beam", "contact", "control", "crawl", "dynamics", "experiment", "figures", "hybrid", "report", "scenario")
 
 
+def __getattr__(name: str) -> object:
+    """Packages that the core does not use load when they are first asked for: they need more than it does."""
+    if name != "Scenario" and name not in _PACKAGES:
+        raise AttributeError(f"module 'carom' has no attribute '{name}'")
+    from importlib import import_module
+
+    try:
+        package = import_module(f".{'scenario' if name == 'Scenario' else name}", __name__)
+    except ModuleNotFoundError as missing:
+        raise ImportError(
+            f"carom.{name} needs {missing.name}, which is not installed; run: pip install 'carom[scenario]'"
+        ) from None
+    return package.Scenario if name == "Scenario" else package
+
+
 def __dir__() -> list[str]:
-    """What is there for users: rooms that they enter by themselves, and names; not the rooms behind."""
+    """What is there for users: packages and names, without the private modules."""
     from types import ModuleType
 
     names = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, ModuleType)}

@@ -18,14 +18,18 @@ SOFTWARE = (
 )
 
 
-def cite(world: Any, solver: str = "tsit5") -> str:
+def cite(world: Any, solver: str | None = None) -> str:
     """References of the laws, methods and software that a world, a scenario or a result uses; print it.
+
+    A world does not say how it is integrated: `solver` does, by default that of `carom.Settings`.
 
     print(carom.cite(result))
     """
+    from .hybrid.settings import DEFAULT
     from .hybrid.solvers import METHODS
     from .hybrid.world import World
 
+    solver = DEFAULT.solver if solver is None else solver
     settings = getattr(getattr(world, "run", None), "solver", None)
     source = getattr(world, "source", "")
     if hasattr(world, "mechanisms") and callable(getattr(world, "world", None)):  # a scenario

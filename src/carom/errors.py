@@ -19,7 +19,15 @@ from jaxtyping import PyTree
 
 
 class CaromError(ValueError):
-    """Something in the input breaks a rule; the message says which, and the cure."""
+    """Something in the input breaks a rule; the message says which, and the cure.
+
+    `field` is the name of the argument that is to blame, `given` the name that nothing here has; both as data, so that
+    whoever knows the file finds the place.
+    """
+
+    def __init__(self, message: str = "", *, field: str = "", given: str = "") -> None:
+        super().__init__(message)
+        self.field, self.given = field, given
 
     interrupted: ClassVar[bool] = False  # was it Ctrl-C?
 
@@ -84,12 +92,12 @@ def _nodes(tree: PyTree) -> Iterator[Any]:
         yield from _nodes(each)
 
 
-def refuse_if(wrong: Any, sentence: Callable[[], str]) -> None:
+def refuse_if(wrong: Any, sentence: Callable[[], str], field: str = "") -> None:
     """Refuse, with a sentence, what breaks a rule between numbers; in a lane, where they are traced, a flaw."""
     if isinstance(wrong, jax.core.Tracer):
         flaw(wrong)
     elif bool(wrong):
-        raise CaromError(sentence())
+        raise CaromError(sentence(), field=field)
 
 
 def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
@@ -99,20 +107,20 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
         if value is None or isinstance(value, str | bytes):
             raise TypeError
     except (TypeError, ValueError):
-        raise CaromError(f"{field} of {owner} is {value!r}; it must be a number") from None
+        raise CaromError(f"{field} of {owner} is {value!r}; it must be a number", field=field) from None
     if array is None:
         low = -jnp.inf if above is None else above
         flaw(~(jnp.isfinite(value) & (value > low) & (value >= (-jnp.inf if least is None else least))))
         return
     if array.shape != ():
-        raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number")
+        raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number", field=field)
     shown = f"{field} of {owner} is {float(array):g}"
     if not np.isfinite(array):
-        raise CaromError(f"{shown}; it must be a finite number; check how it was computed")
+        raise CaromError(f"{shown}; it must be a finite number; check how it was computed", field=field)
     if above is not None and not array > above:
-        raise CaromError(f"{shown}; it must be greater than {above:g}")
+        raise CaromError(f"{shown}; it must be greater than {above:g}", field=field)
     if least is not None and not array >= least:
-        raise CaromError(f"{shown}; it must be at least {least:g}")
+        raise CaromError(f"{shown}; it must be at least {least:g}", field=field)
 
 
 def names(all_of: str, given: Sequence[str], cure: str = "rename one") -> None:
@@ -139,16 +147,17 @@ def vector(owner: str, field: str, value: Any, size: int) -> None:
     shape = _shape(value)
     if shape != str((size,)):
         raise CaromError(
-            f"{field} of {owner} has shape {shape}; it must be {size} number{'s' * (size != 1)}, shape ({size},)"
+            f"{field} of {owner} has shape {shape}; it must be {size} number{'s' * (size != 1)}, shape ({size},)",
+            field=field,
         )
     try:
         array = known(value)
     except (TypeError, ValueError):
-        raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number") from None
+        raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number", field=field) from None
     if array is None:
         flaw(~functools.reduce(lambda a, b: a & b, [jnp.isfinite(value[i]) for i in range(size)], jnp.asarray(True)))
     elif not np.all(np.isfinite(array)):
-        raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number")
+        raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number", field=field)
 
 
 def _is_scalar(x: Any) -> bool:
@@ -172,8 +181,8 @@ def name_in(what: str, name: Any, names: Sequence[str]) -> None:
     if name in names:
         return
     if not names:
-        raise CaromError(f"there is no {what} '{name}', nor any other here; add it first")
+        raise CaromError(f"there is no {what} '{name}', nor any other here; add it first", given=name)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean '{near[0]}'?" if near else "choose one of these"
     listed = ", ".join(f"'{n}'" for n in names)
-    raise CaromError(f"there is no {what} '{name}'; known: {listed}; {hint}")
+    raise CaromError(f"there is no {what} '{name}'; known: {listed}; {hint}", given=name)

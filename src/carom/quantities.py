@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     Memories: TypeAlias = tuple[Memory, ...]  # of all automata
     Vector: TypeAlias = jax.Array  # (n,): coordinates, velocities, accelerations of a mechanism
     Given: TypeAlias = Sequence[float] | np.ndarray | jax.Array  # as people give them
+    Rows: TypeAlias = Given | Sequence[Real | Given]  # one row, or many: one per lane, per base, per mode
     Reals: TypeAlias = Sequence[Real]
     Function: TypeAlias = Callable[..., Any]  # of users
     Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
 else:
-    Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Reals = Function = Times = Any
+    Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Rows = Reals = Function = Times = Any

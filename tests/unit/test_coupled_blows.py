@@ -189,3 +189,15 @@ def test_newtons_blow_in_a_corner_makes_no_energy_where_a_wall_is_left_behind():
     both = [jnp.asarray(-0.5), jnp.asarray(-0.4)]
     impulses, _ = impulses_of(contacts, rows, both, on, [jnp.asarray(0.83)] * 2)
     np.testing.assert_allclose(np.array([-0.5, -0.4]) + w @ np.stack(impulses), 0.83 * np.array([0.5, 0.4]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("law", [carom.Newton(0.5), carom.Poisson(0.5)])
+def test_a_ball_that_fits_between_floor_and_ceiling_stays(law):
+    """Newton's rebound from one of them leads into the other: it said that no motion is possible."""
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    planes = {"floor": carom.Plane(height=0.0), "ceiling": carom.Plane(point=(0.0, 0.2), normal=(0.0, -1.0))}
+    contacts = [carom.Contact(ball.tip, plane, law, radius=0.1, name=name) for name, plane in planes.items()]
+    world = carom.World(ball, contacts=contacts, gravity=0.0)
+    run = carom.simulate(world, world.state(base=(0.0, 0.1), base_velocity=(1.0, -1e-3)), until=1.0)
+    np.testing.assert_allclose(run.q[-1], [1.0, 0.1, 0.0], atol=1e-12)
+    np.testing.assert_allclose(run.v[-1], [1.0, 0.0, 0.0], atol=1e-15)

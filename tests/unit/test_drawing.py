@@ -223,7 +223,7 @@ def test_no_name_can_break_out_of_the_page(bounce):
 
 def test_the_page_says_what_happened(bounce):
     page = report(bounce, title="Ball")
-    assert "0.65 s of motion with 2 impacts" in page and "It ran to its end." in page
+    assert "0.65 s of motion with 2 impacts" in page and "The run completed." in page
     assert "default-src 'none'" in page and not re.search(r"https?://", page)
     values = [float(v) for v in re.findall(r'data-name="largest force" data-value="([^"]+)"', page)]
     assert values == [i.max_normal_force for i in bounce.impacts]

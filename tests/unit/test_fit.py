@@ -182,11 +182,14 @@ def test_mistakes_get_a_sentence(unchecked):
     refused("predict of fit is a int", predict=3)
     refused("not finite at the start", predict=lambda p: jnp.log(-p["a"]) * jnp.ones(3))
     refused("sizes of fit is", sizes={"a": -1.0})
-    refused("start of 'a' is -1; a positive one", start={"a": -1.0}, positive=("a",))
+    refused("start of 'a' is -1; a parameter declared positive must start above 0", start={"a": -1.0}, positive=("a",))
     refused("there is no parameter of fit .named as positive. 'b'", positive=("b",))
     refused("confidence of fit is 1.5", confidence=1.5)
     refused(
-        "did not converge in 5 steps", lambda p: jnp.exp(p["a"] * jnp.arange(3.0)), data=(1.0, 20.0, 500.0), max_steps=5
+        "did not converge in 5 evaluations",
+        lambda p: jnp.exp(p["a"] * jnp.arange(3.0)),
+        data=(1.0, 20.0, 500.0),
+        max_evaluations=5,
     )
     with pytest.raises(carom.CaromError, match="must be in order, none before 0"):
         carom.states_at(ball(0.5, 9.81), carom.State(jnp.zeros(3), jnp.zeros(3)), [0.0, 2.0, 1.0])

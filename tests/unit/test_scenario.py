@@ -109,6 +109,12 @@ def test_the_version_of_the_format_is_the_only_number_that_is_fixed():
         ScenarioError, match="format is 1; this carom reads format 2; say format = 2 and run carom check"
     ):
         load("corner").with_({"format": 1})
+    for later in (3, 4, 17):
+        with pytest.raises(ScenarioError, match=f"format is {later}; this carom reads format 2; update carom"):
+            load("corner").with_({"format": later})
+    for wrong in (0, -1, "'two'"):
+        with pytest.raises(ScenarioError, match=r"this carom reads format 2; say format = 2$"):
+            load("corner").with_({"format": wrong})
 
 
 def test_set_reaches_fields_that_the_file_leaves_out():

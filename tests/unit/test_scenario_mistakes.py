@@ -112,7 +112,7 @@ MISTAKES = {
     "length not positive": (
         "length = 1.0",
         "length = 0.0",
-        "line 27: mechanisms.arm.links.upper: length of Rod is 0; it must be greater than 0",
+        "line 28: mechanisms.arm.links.upper: length of Rod is 0; it must be greater than 0",
     ),
     "material": ("poisson_ratio = 0.29", "poisson_ratio = 0.7", "materials.steel: poisson_ratio"),
     "unknown site": (
@@ -191,6 +191,61 @@ MISTAKES = {
 }
 
 
+# The field that each blames, where one is to blame: the other files cannot be read as tables.
+PATHS = {
+    "unknown key": "mechanisms.arm.links.upper.body.masss",
+    "unknown key at the top": "gravitty",
+    "unknown table": "strat",
+    "misspelt law": "contacts.tip.normal.law",
+    "misspelt law, nearest": "contacts.tip.friction.law",
+    "law of another kind": "contacts.tip.friction.law",
+    "misspelt kind": "surfaces.floor.kind",
+    "no kind": "surfaces.floor.kind",
+    "text for a number": "materials.steel.poisson_ratio",
+    "number for a text": "source",
+    "number for a list": "control.hammer.kp",
+    "text in a list": "control.hammer.kp.1",
+    "number for a switch": "pause_in_impact",
+    "a table for a number": "run.until",
+    "a number for a table": "x",
+    "missing field": "run.until",
+    "missing table": "run",
+    "nan": "run.until",
+    "out of range": "run.until",
+    "far out of range": "surfaces.floor.height",
+    "fraction for a whole number": "run.max_steps",
+    "too many steps": "run.max_steps",
+    "unknown solver": "run.solver",
+    "bad name": "name",
+    "a point of three": "mechanisms.arm.base",
+    "a parameter of this law, not of another": "contacts.tip.friction.static",
+    "a title that cannot be printed": "title",
+    "a name that cannot be printed": "mechanisms.arm.links.up\x00per",
+    "length not positive": "mechanisms.arm.links.upper.body.length",
+    "material": "materials.steel.poisson_ratio",
+    "unknown site": "contacts.tip.site",
+    "unknown surface": "contacts.tip.against",
+    "unknown material": "contacts.tip.normal.first",
+    "unknown contact": "control.hammer.schedule.0.contact",
+    "unknown link": "mechanisms.arm.links.fore.parent",
+    "yesterday's word": "contacts.tip.impact",
+    "neither law": "contacts.tip.normal",
+    "limit with site": "contacts.tip",
+    "site alone": "contacts.tip",
+    "ragged targets": "control.hammer.targets",
+    "too few gains": "control.hammer.kp",
+    "too many angles": "start.angles",
+    "too many rates": "start.rates",
+    "no start": "start",
+    "gravity of three": "gravity",
+    "both ends of a slope": "surfaces.floor",
+    "unknown measure": "quantities.duration.measure",
+    "unknown figure": "output.figures.0",
+    "unknown variant": "compare.0",
+    "mistake in a variant": "variants.long.run.untill",
+}
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_sentence_with_its_place(mistake, tmp_path, unchecked):
     old, new, words = MISTAKES[mistake]
@@ -202,3 +257,4 @@ def test_a_mistake_is_one_sentence_with_its_place(mistake, tmp_path, unchecked):
     said = str(refusal.value)
     assert said.startswith(str(file)) and words in said, said
     assert said.isprintable() and len(said) < 600
+    assert ".".join(map(str, refusal.value.path)) == PATHS.get(mistake, "")

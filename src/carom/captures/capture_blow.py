@@ -33,14 +33,15 @@ def capture(
     mechanism: Mechanism,
     hand: Any,
     grip: Any,
-    state: State,
+    start: State,
     kind: Any = "weld",
     restitution: Real = 0.0,
     base: Any = "free-floating",
 ) -> Capture:
-    """The arm's site `hand` takes hold of the object's site `grip` in a state of both.
+    """The arm's site `hand` takes hold of the object's site `grip`.
 
     - `mechanism`: arm and object together, `carom.side_by_side(arm=..., target=...)`; links rigid or elastic
+    - `start`: the state of both just before
     - `kind`: 'point' (the points move together, the object may turn), 'weld' (and turn together: the grasp transmits a
       moment) or 'point-then-weld' (one after the other; velocities as 'weld', the losses told apart)
     - `restitution` e: 0 is a plastic capture; else relative velocities are reversed and scaled, and nothing is held
@@ -56,8 +57,8 @@ def capture(
     arm, target = sites_of(mechanism, hand, grip)
     errors.name_in("kind of capture", kind, tuple(KINDS))
     errors.name_in("base of capture", base, BASES)
-    state = refuse_state(state, mechanism)
-    q, v = state.q, state.v
+    start = refuse_state(start, mechanism)
+    q, v = start.q, start.v
     _check_restitution(restitution, kind)
     refuse_apart(mechanism, arm, target, q)
     held = base_coordinates(mechanism, arm, base)

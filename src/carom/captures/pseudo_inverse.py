@@ -15,7 +15,7 @@ from .capture_blow import refuse_apart, sites_of
 from .record import Capture
 
 
-def capture_by_pseudo_inverse(mechanism: Mechanism, hand: Any, grip: Any, state: State) -> Capture:
+def capture_by_pseudo_inverse(mechanism: Mechanism, hand: Any, grip: Any, start: State) -> Capture:
     """Equations (4.9) to (4.11) of the space-capture thesis; use `carom.capture` for the right answer.
 
         G p'+ = M p'- + J^T (J_O^+)^T M_O psi'-,   G = M + J^T (J_O^+)^T M_O J_O^+ J,   psi'+ = J_O^+ J p'+
@@ -26,8 +26,8 @@ def capture_by_pseudo_inverse(mechanism: Mechanism, hand: Any, grip: Any, state:
     lost, and a common velocity of everything changes the answer. Right only where the blow does not turn the object.
     """
     arm, target = sites_of(mechanism, hand, grip)
-    state = refuse_state(state, mechanism)
-    q, v = state.q, state.v
+    start = refuse_state(start, mechanism)
+    q, v = start.q, start.v
     refuse_apart(mechanism, arm, target, q)
     o = _object_coordinates(mechanism, target)
     p = np.asarray([i for i in range(mechanism.dof) if i not in o])

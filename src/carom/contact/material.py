@@ -30,6 +30,7 @@ class Material(eqx.Module):
                 f"poisson_ratio of Material is {float(self.poisson_ratio):g}; it must lie in (-1, 0.5]; 0.5 is "
                 "incompressible"
             ),
+            field="poisson_ratio",
         )
         if self.yield_strength is not None:
             errors.number("Material", "yield_strength", self.yield_strength, above=0.0)

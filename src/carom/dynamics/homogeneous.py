@@ -40,8 +40,8 @@ def _positions(mechanism: Mechanism, q: Vector) -> list[Array]:
     if top.elastic:
         bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)
         raise errors.CaromError(
-            f"formalism 'homogeneous' was asked for link '{bends}', which is elastic; its matrices are rigid; use "
-            " 'explicit', 'lagrange' or 'gibbs_appell'"
+            f"formalism 'homogeneous' was asked for link '{bends}', which is elastic; it handles rigid links only; use "
+            "'explicit', 'lagrange' or 'gibbs_appell'"
         )
     relative = mechanism.to_relative(q)
     still = jnp.asarray(0.0)

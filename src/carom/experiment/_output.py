@@ -5,6 +5,7 @@ scenario.toml  summary.json  impacts.csv  stances.csv  energy.csv  trajectory.nc
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -20,7 +21,6 @@ from .experiment import Experiment
 from .measures import Measured, measured
 
 Say = Callable[[str], None]
-DPI = 160
 
 
 class Interrupted(CaromError):
@@ -104,13 +104,15 @@ def named_results(experiment: Experiment) -> list[tuple[str, Any]]:
 
 
 def _pictures(experiment: Experiment, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
-    figures = []
+    figures: list[tuple[str, str, bytes]] = []
     if experiment.scenario.output.figures != []:
         (half / "figures").mkdir()
         for name, caption, figure in figures_of(experiment):
             say(f"figure {name}")
-            figure.savefig(half / "figures" / f"{name}.png", dpi=DPI)
-            figures.append((name, caption, half / "figures" / f"{name}.png"))
+            picture = io.BytesIO()
+            figure.savefig(picture, format="png")
+            (half / "figures" / f"{name}.png").write_bytes(picture.getvalue())
+            figures.append((name, caption, picture.getvalue()))
     if experiment.scenario.output.report:
         say("report")
         write_report_of(experiment, half / "report.html", quantities, figures, found)
@@ -139,7 +141,7 @@ def write_report_of(
     experiment: Experiment,
     path: Path,
     quantities: list[Measured],
-    figures: list[tuple[str, str, Path]],
+    figures: list[tuple[str, str, bytes]],
     found: dict[str, Any],
 ) -> None:
     """The page that shows what happened."""
@@ -154,6 +156,6 @@ def write_report_of(
         quantities=[
             (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
         ],
-        figures=[(file.read_bytes(), f"{name}: {caption}") for name, caption, file in figures],
+        figures=[(png, f"{name}: {caption}") for name, caption, png in figures],
         summary=found,
     )

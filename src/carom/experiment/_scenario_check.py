@@ -15,7 +15,7 @@ from ..scenario._build import contacts_of, controls_of, mechanism_of, settings_o
 from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
-from ..scenario.places import ScenarioError, at, line_of, shortened
+from ..scenario.places import ScenarioError, at, inside, line_of, shortened
 from .measures import MEASURES, nearest
 
 
@@ -24,7 +24,7 @@ def check(scenario: Scenario) -> str:
     check_names(scenario)
     words = _one(scenario)
     for name in scenario.variants:
-        with at("variants", name):
+        with inside("variants", name), at(words=f"variants.{shortened(name, 60)}"):
             other = scenario.variant(name)
             check_names(other)
             _one(other)
@@ -47,22 +47,23 @@ def placed(where: str, text: str = "") -> Iterator[None]:
     except CaromError as refusal:
         path = refusal.path if isinstance(refusal, ScenarioError) else ()
         line = line_of(text, path) if path else None
-        raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}") from None
+        raise ScenarioError(f"{where}{f', line {line}' if line else ''}: {refusal}", path) from None
 
 
 def check_names(s: Scenario) -> None:
     """Refuse what would only be missed after the run: unknown measures, figures and variants to compare with."""
     for name, q in s.quantities.items():
         if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
-            with at("quantities", name):
+            with at("quantities", name, "measure", words=f"quantities.{shortened(name, 60)}"):
                 raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
-    for name in s.compare:
+    for k, name in enumerate(s.compare):
         if name not in s.variants:
-            raise ScenarioError(f"compare names '{name}', but there is no such variant; add [variants.{name}]")
+            said = f"compare names '{name}', but there is no such variant; add [variants.{name}]"
+            raise ScenarioError(said, ("compare", k))
     if s.output.figures:
         from ..figures import FIGURES
 
-        with at("output", "figures"):
+        with at("output", "figures", holds=s.output.figures):
             for name in s.output.figures:
                 name_in("figure", name, tuple(f.name for f in FIGURES))
 
@@ -70,7 +71,7 @@ def check_names(s: Scenario) -> None:
 def _one(s: Scenario) -> str:
     if s.crawl is not None:
         c = s.crawl
-        with at("crawl"):
+        with at("crawl", holds=c):
             Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
             vector("crawl", "start", c.start, c.links - 1)
             for k, step in enumerate(c.steps):
@@ -79,10 +80,10 @@ def _one(s: Scenario) -> str:
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)
-    with at("run", words="the run"):
+    with at("run", words="the run", holds=s.run):
         settings_of(s)
     start = state_of(s, world.mechanism)
-    with at("start"):
+    with at("start", holds=s.start):
         check_start(world, start)
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
@@ -96,6 +97,6 @@ def _capture(s: Scenario) -> str:
     start = state_of(s, whole)
     controls_of(s, whole, contacts_of(s, whole))
     c = s.capture
-    with at("capture"):
+    with at("capture", holds=c):
         capture(whole, c.hand, c.grip, start, kind=c.kind, restitution=c.restitution, base=c.base)
     return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"

@@ -115,7 +115,7 @@ def restart(
 
 
 def _blow(world: World, verdict: Verdict) -> Any:
-    """Did everything that happened take no time?"""
+    """Was everything that happened instantaneous?"""
     soft = [
         fired
         for (i, _), fired in zip(world.events, verdict.fired, strict=True)

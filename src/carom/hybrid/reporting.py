@@ -92,7 +92,7 @@ class ContactReport(NamedTuple):
 
     - `phases`: as `Report.modes` counts them; the tone of those in which the two are apart is "open"
     - `begins`: the exit by which it closes
-    - `rigid`: its blows take no time, and `Report.blows` tells their impulses
+    - `rigid`: its blows are instantaneous, and `Report.blows` tells their impulses
     - `laws`: of the normal direction and of friction, if it is made of them
     """
 

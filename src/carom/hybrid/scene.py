@@ -221,7 +221,7 @@ class Scene:
         if self.top.modes[link]:
             if site is None:
                 raise errors.CaromError(
-                    f"a force acts on elastic link '{self.top.names[link]}' at a point that is no site; give it a site"
+                    f"a force acts on elastic link '{self.top.names[link]}' at a point that is not a site; give it one"
                 )
             sx, sy, _, _ = self.site(site)
             reach, turn = self.mechanism.numbers.site_reach[site.index], self._bent.states[link].turn

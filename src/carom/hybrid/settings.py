@@ -51,6 +51,7 @@ class Settings:
             lambda: (
                 f"rtol of Settings is {float(self.rtol):g}; float64 carries 16 digits; it must be at least {FINEST:g}"
             ),
+            field="rtol",
         )
         for field in ("max_steps", "max_events"):
             value = getattr(self, field)
@@ -59,9 +60,10 @@ class Settings:
                 errors.refuse_if(
                     value % 1 != 0,
                     lambda: f"{field} of Settings is {float(value):g}; it must be a whole number",  # noqa: B023
+                    field=field,
                 )
         if not isinstance(self.ledger, bool):
-            raise errors.CaromError(f"ledger of Settings is {self.ledger!r}; it must be True or False")
+            raise errors.CaromError(f"ledger of Settings is {self.ledger!r}; it must be True or False", field="ledger")
 
     def integration(self, until: Real) -> Integration:
         """As the engine takes them, for a run until a time [s]."""

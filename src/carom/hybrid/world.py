@@ -15,7 +15,7 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State
 from ..mechanism import _walk as walk
-from ..quantities import Real
+from ..quantities import Real, Rows
 from ._member import AbstractMember, AbstractUnplaced, gather
 from .automaton import AbstractAutomaton
 from .reporting import Channel, ContactReport
@@ -117,16 +117,38 @@ class World(eqx.Module):
         errors.name_in("automaton", name, [a.name for a in self.automata])
         return next(a for a in self.automata if a.name == name)
 
-    def state(self, angles: Any = None, rates: Any = None, **given: Any) -> State:
-        """A state to start from; what is left out is zero. It takes what `Mechanism.state` takes:
+    def state(
+        self,
+        angles: Rows | None = None,
+        rates: Rows | None = None,
+        *,
+        base: Rows | None = None,
+        base_velocity: Rows | None = None,
+        bending: Rows | None = None,
+        bending_rates: Rows | None = None,
+        relative: bool = False,
+        degrees: bool = False,
+        **unknown: Any,
+    ) -> State:
+        """A state to start from, as `Mechanism.state` makes it; what is left out is zero.
 
-        - `angles`, `rates`: of the links, absolute or `relative=True`, in radians or `degrees=True`
+        - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
         - `base`, `base_velocity`: (x, y) of every free tree
         - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
 
             world.state(angles=[60, 45], degrees=True)
         """
-        return self.mechanism.state(angles, rates, **given)
+        return self.mechanism.state(
+            angles,
+            rates,
+            base=base,
+            base_velocity=base_velocity,
+            bending=bending,
+            bending_rates=bending_rates,
+            relative=relative,
+            degrees=degrees,
+            **unknown,
+        )
 
     def __repr__(self) -> str:
         try:

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..quantities import Given, Real, Vector
+from ..quantities import Given, Real, Rows, Vector
 from . import _walk as walk
 from ._assembly import named, numbers_of, refuse_idle_links, topology_of
 from ._printed_tree import table
@@ -130,15 +130,16 @@ class Mechanism(eqx.Module):
 
     def state(
         self,
-        angles: Any = None,
-        rates: Any = None,
+        angles: Rows | None = None,
+        rates: Rows | None = None,
         *,
-        base: Any = None,
-        base_velocity: Any = None,
-        bending: Any = None,
-        bending_rates: Any = None,
+        base: Rows | None = None,
+        base_velocity: Rows | None = None,
+        bending: Rows | None = None,
+        bending_rates: Rows | None = None,
         relative: bool = False,
         degrees: bool = False,
+        **unknown: Any,
     ) -> State:
         """A state to start from; what is left out is zero.
 
@@ -156,7 +157,10 @@ class Mechanism(eqx.Module):
             "bending": bending,
             "bending_rates": bending_rates,
         }
-        return state_of(self, {"relative": relative, "degrees": degrees}, given)
+        how = {"relative": relative, "degrees": degrees}
+        for name in unknown:
+            errors.name_in("argument of state", name, (*given, *how))
+        return state_of(self, how, given)
 
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Replace absolute angles (or rates) by those relative to the parent. A constant linear map.

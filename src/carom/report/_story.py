@@ -182,4 +182,4 @@ def _ends(clips: Sequence[Clip]) -> list[str]:
         if clip.result.outcome != "finished":
             which = f"Stretch {number}" if len(clips) > 1 else "The run"
             out.append(f"{which} ended at {digits(clip.end, 6)} s: {clip.result.outcome}.")
-    return out or ["It ran to its end."]
+    return out or ["The run completed."]

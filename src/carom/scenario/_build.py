@@ -29,7 +29,8 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
     contacts = contacts_of(scenario, whole)
     controllers = controls_of(scenario, whole, contacts, q)
     springs = _springs(scenario, whole)
-    with at(words="the world"):
+    top = {key: getattr(scenario, key) for key in ("gravity", "settle_speed", "friction_rule")}
+    with at(words="the world", holds=top):
         return World(
             whole,
             contacts=contacts,
@@ -45,13 +46,16 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
 def start_of(scenario: Scenario) -> dict[str, Any]:
     """The start as `Mechanism.state` takes it."""
     if scenario.start is None:
-        raise ScenarioError(f"start of '{scenario.name}' is missing; give [start] with angles, one per link")
+        raise ScenarioError(
+            f"start of '{scenario.name}' is missing; give [start] with angles, one per link", ("start",)
+        )
     given = {key: value for key, value in scenario.start.model_dump().items() if value is not None}
     for key in ("base", "base_velocity"):
         rows = given.get(key) or [0.0]
         if isinstance(rows[0], list) and {len(row) for row in rows} != {2}:
             counts = [len(row) for row in rows[:9]]
-            raise ScenarioError(f"start.{key} has rows of {counts} numbers; every row is one base's (x, y)")
+            said = f"start.{key} has rows of {counts} numbers; every row is one base's (x, y)"
+            raise ScenarioError(said, ("start", key))
     return given
 
 
@@ -60,9 +64,9 @@ def state_of(scenario: Scenario, whole: Mechanism) -> State:
     given = start_of(scenario)
     how = {key: given.pop(key) for key in ("relative", "degrees")}
     moving = {key: given.pop(key) for key in ("rates", "base_velocity", "bending_rates") if key in given}
-    with at("start"):
+    with at("start", holds=scenario.start):
         whole.state(**given, **how)
-    with at("start", words="rates and velocities of the start"):
+    with at("start", words="rates and velocities of the start", holds=scenario.start):
         return whole.state(**given, **moving, **how)
 
 
@@ -77,7 +81,7 @@ def simulate(scenario: Scenario, **options: Any) -> Any:
 
     world = world_of(scenario)
     start = state_of(scenario, world.mechanism)
-    with at("run", words="the run"):
+    with at("run", words="the run", holds=scenario.run):
         given: dict[str, Any] = {"until": scenario.run.until, "settings": settings_of(scenario)}
         return go(world, start, **(given | options))
 
@@ -89,29 +93,32 @@ def mechanism_of(scenario: Scenario) -> Mechanism:
     """All mechanisms of a scenario: one as it is, several side by side."""
     if not scenario.mechanisms:
         raise ScenarioError(
-            f"mechanisms of '{scenario.name}' is empty; give at least one, such as [mechanisms.arm.links.upper]"
+            f"mechanisms of '{scenario.name}' is empty; give at least one, such as [mechanisms.arm.links.upper]",
+            ("mechanisms",),
         )
     made = {name: _mechanism(("mechanisms", name), m) for name, m in scenario.mechanisms.items()}
     if len(made) == 1:
         return next(iter(made.values()))
     for name in made:
         if "." in name:
-            raise ScenarioError(f"mechanisms: one is called '{name}'; a name holds no dot; rename it")
+            raise ScenarioError(
+                f"mechanisms: one is called '{name}'; a name holds no dot; rename it", ("mechanisms", name)
+            )
     return mechanism.side_by_side(**made)
 
 
 def _mechanism(place: tuple[str, ...], m: world_tables.Mechanism) -> Mechanism:
     links = []
     for name, link in m.links.items():
-        with at(*place, "links", name):
+        with at(*place, "links", name, holds=link):
             joint = mechanism.Joint(**link.joint.model_dump())
             where = None if link.at is None else tuple(link.at)
             sites = {site: tuple(point) for site, point in link.sites.items()}
             links.append(mechanism.Link(link.body.made(), name, link.parent, where, joint, sites))
-    with at(*place):
+    with at(*place, holds=m):
         made = Mechanism(links, base=mechanism.Free() if m.base == "free" else mechanism.Fixed(*m.base))
     for name, weld in m.welds.items():
-        with at(*place, "welds", name):
+        with at(*place, "welds", name, holds=weld):
             where = None if weld.at is None else tuple(weld.at)
             made = made.weld(weld.link, weld.body.made(), where, weld.angle)
     return made
@@ -124,14 +131,14 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     """Contacts in the order of the file."""
     surfaces, materials = {}, {}
     for name, surface in scenario.surfaces.items():
-        with at("surfaces", name):
+        with at("surfaces", name, holds=surface):
             surfaces[name] = made_surface(surface)
     for name, m in scenario.materials.items():
-        with at("materials", name):
+        with at("materials", name, holds=m):
             materials[name] = Material(**m.model_dump())
     made = []
     for name, c in scenario.contacts.items():
-        with at("contacts", name):
+        with at("contacts", name, holds=c):
             made.append(c.made(name, whole, surfaces, materials))
     return made
 
@@ -141,7 +148,7 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: An
     around = Around(whole, {c.name: c for c in contacts}, lambda: _start_pose(scenario, whole) if q is None else q)
     out = []
     for name, c in scenario.control.items():
-        with at("control", name):
+        with at("control", name, holds=c):
             out.append(c.made(name, around))
     return out
 
@@ -154,6 +161,6 @@ def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
 def _springs(scenario: Scenario, whole: Mechanism) -> list[Any]:
     out = []
     for name, spring in scenario.springs.items():
-        with at("springs", name):
+        with at("springs", name, holds=spring):
             out.append(spring.made(name, whole))
     return out

@@ -1,4 +1,4 @@
-"""Changes of a scenario: single values by path, and variants that are laid over it."""
+"""Changes of a scenario: single values by path, and variants that are merged over it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORDS = ("name", "title", "about", "source", "output", "quantities")  # changing
 
 
 def variant(scenario: Scenario, name: str) -> Scenario:
-    """A copy with the variant's tables laid over it."""
+    """A copy with the variant's tables merged over it."""
     with at(words=f"scenario '{scenario.name}'"):
         name_in("variant", name, tuple(scenario.variants))
     data = _over(plain(scenario), scenario.variants[name])
@@ -89,7 +89,8 @@ def _put(whole: dict[str, Any], path: list[str], value: Any) -> None:
                 _refuse_stranger(whole, path, i)
             data = data.setdefault(step, {})
         else:
-            raise ScenarioError(f"--set {dotted(tuple(path))}: {dotted(tuple(path[:i]))} is a value and has no fields")
+            said = f"--set {dotted(tuple(path))}: {dotted(tuple(path[:i]))} is a value and has no fields"
+            raise ScenarioError(said, tuple(path))
 
 
 def _refuse_stranger(whole: dict[str, Any], path: list[str], i: int) -> None:
@@ -108,7 +109,8 @@ def _index(data: list[Any], path: list[str], i: int) -> int:
     if not step.isdigit() or int(step) >= len(data):
         raise ScenarioError(
             f"--set {dotted(tuple(path))}: {dotted(tuple(path[:i]))} is a list of {len(data)}; "
-            f"'{shortened(step, 40)}' must be a number from 0 to {len(data) - 1}"
+            f"'{shortened(step, 40)}' must be a number from 0 to {len(data) - 1}",
+            tuple(path),
         )
     return int(step)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -10,17 +9,19 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from .places import Path, dotted, line_of, shortened
+from .model import FORMAT
+from .places import Path, ScenarioError, dotted, line_of, shortened
 
 
-def sentence(found: Sequence[ErrorDetails], data: dict[str, Any], where: str, text: str) -> str:
-    """The most telling mistake first: an unknown key explains why another one is missing."""
+def refusal(found: Sequence[ErrorDetails], data: dict[str, Any], where: str, text: str) -> ScenarioError:
+    """What is said of a file. The most telling mistake first: an unknown key explains why another one is missing."""
     ranked = sorted(found, key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
     first = ranked[0]
     path = _path(first["loc"], data)
+    field = (*path, _tag(first)) if first["type"] in TAG_MISTAKES else path
     line = line_of(text, path)
     at = f"{where}, line {line}" if line else where
-    return f"{at}: {_rule(first, path, data)}{_others(ranked, path, data)}"
+    return ScenarioError(f"{at}: {_rule(first, path, data)}{_others(ranked, path, data)}", field)
 
 
 def _others(ranked: Sequence[ErrorDetails], path: Path, data: Any) -> str:
@@ -91,10 +92,10 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
         return _unknown(path, data)
     if kind == "missing":
         return f"{name} is missing; {_meaning(path, data)}"
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _tag_sentence(mistake, name)
+    if kind in TAG_MISTAKES:
+        return _tag_sentence(mistake, path, data)
     if path == ("format",):
-        return f"format is {given}; this carom reads format 2; {_OTHER_FORMATS.get(given, 'say format = 2')}"
+        return f"format is {given}; this carom reads format {FORMAT}; {_other_format(mistake['input'])}"
     if kind == "literal_error":
         return f"{name} is {given}; it must be one of {mistake['ctx']['expected']}"
     meaning = _meaning(path, data)
@@ -102,7 +103,16 @@ def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
     return f"{name} is {given}; {rule}; {meaning}" if meaning else f"{name} is {given}; {rule}"
 
 
-_OTHER_FORMATS = {"1": "say format = 2 and run carom check: it knows the old words", "3": "update carom"}
+def _other_format(given: Any) -> str:
+    """What to do with a file of another format; one of a later carom is not a mistake of its writer."""
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    if whole and given > FORMAT:
+        return "update carom"
+    known = whole and 1 <= given < FORMAT
+    return f"say format = {FORMAT}" + (" and run carom check: it knows the old words" if known else "")
+
+
+TAG_MISTAKES = ("union_tag_invalid", "union_tag_not_found")
 _RULES = {
     "float_type": "it must be a number",
     "int_type": "it must be a whole number",
@@ -132,11 +142,18 @@ def _as_said(mistake: ErrorDetails) -> str:
     return mistake["msg"][:1].lower() + mistake["msg"][1:]
 
 
-def _tag_sentence(mistake: ErrorDetails, name: str) -> str:
-    key = mistake["ctx"]["discriminator"].strip("'")
+def _tag(mistake: ErrorDetails) -> str:
+    """The key that tells the tables of one place apart."""
+    return str(mistake["ctx"]["discriminator"]).strip("'")
+
+
+def _tag_sentence(mistake: ErrorDetails, path: Path, data: Any) -> str:
+    from .schema_data import tags_at
+
+    key, name = _tag(mistake), dotted(path)
     if mistake["type"] == "union_tag_not_found":
         return f'{name} does not say which; give it a {key}, such as {{ {key} = "..." }}; `carom schema` lists them'
-    known = re.findall(r"'([^']+)'", mistake["ctx"]["expected_tags"])
+    known = tags_at(path, data, key)
     tag = str(mistake["ctx"]["tag"])
     near = get_close_matches(tag, known, n=1)
     hint = f"did you mean '{near[0]}'?" if near else "choose one of these"

@@ -8,7 +8,7 @@ from typing import Any
 import tomli_w
 from pydantic import ValidationError
 
-from ._mistakes import sentence
+from ._mistakes import refusal
 from .model import Scenario
 from .places import ScenarioError, one_line
 
@@ -47,7 +47,7 @@ def checked(data: dict[str, Any], where: str, text: str = "") -> Scenario:
         return Scenario.model_validate(data)
     except ValidationError as mistakes:
         found = mistakes.errors(include_url=False, include_context=True)
-        raise ScenarioError(sentence(found, data, where, text)) from None
+        raise refusal(found, data, where, text) from None
     except RecursionError:
         raise ScenarioError(f"{where} has tables nested too deep; a scenario needs a handful") from None
 

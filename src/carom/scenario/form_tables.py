@@ -105,7 +105,9 @@ def told_by(tables: Iterable[Any], what: str, thing: Any, *context: Any) -> dict
 def rows_of(field: str, rows: list[list[float]]) -> np.ndarray:
     """Rows of one length."""
     if len({len(row) for row in rows}) != 1:
-        raise CaromError(f"{field} has rows of {[len(row) for row in rows]} numbers; every row must have one per link")
+        raise CaromError(
+            f"{field} has rows of {[len(row) for row in rows]} numbers; every row must have one per link", field=field
+        )
     return np.asarray(rows, dtype=float)
 
 

@@ -43,7 +43,7 @@ class Start(Part):
 
 
 class Run(Part):
-    """How long, and how finely."""
+    """Duration, solver and tolerances."""
 
     until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
     solver: SolverName = says(", ".join(f"{m.solver.name} ({m.choose})" for m in METHODS), DEFAULT.solver)
@@ -137,11 +137,11 @@ class Scenario(Part):
     springs: dict[Word, Spring] = says("by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)
-    run: Run = says("how long, and how finely")
+    run: Run = says("duration, solver and tolerances")
     capture: Capture | None = says("an arm takes hold of an object at the start", None)
     crawl: Crawl | None = says("an inchworm's gait, instead of mechanisms and start", None)
     quantities: dict[Word, Quantity] = says("numbers that the scenario is about", {})
-    variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are laid over this file", {})
+    variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are merged over this file", {})
     compare: list[Word] = says("variants that are run beside it, for comparison", [])
     output: Output = says("what is written", Output())
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from ..errors import CaromError
 
@@ -16,7 +18,7 @@ Path = tuple[str | int, ...]
 class ScenarioError(CaromError):
     """A scenario that cannot be used; the message says where, what, and the cure, in one line.
 
-    `path` is the field, step by step, where one is to blame.
+    `path` is the field to blame, step by step; the table, where several of its fields are at odds; () for the file.
     """
 
     def __init__(self, message: str, path: Path = ()) -> None:
@@ -25,17 +27,55 @@ class ScenarioError(CaromError):
 
 
 @contextlib.contextmanager
-def at(*path: str | int, words: str = "") -> Iterator[None]:
-    """Refusals inside are said with this place, or with these words for it."""
+def at(*path: str | int, words: str = "", holds: Any = None) -> Iterator[None]:
+    """Refusals inside are said with this place, or with these words for it.
+
+    Their path ends at the field that the refusal names, where the table that stands here, `holds`, has it.
+    """
     try:
         yield
     except ScenarioError:
         raise
     except CaromError as refusal:
-        raise ScenarioError(f"{words or dotted(path)}: {refusal}", path) from None
+        full = (*path, *_blamed(holds, refusal))
+        raise ScenarioError(f"{words or dotted(path)}: {refusal}", full) from None
     except (ArithmeticError, np.linalg.LinAlgError) as trouble:  # such as a beam of 1e-150 m
         said = f"numbers too large or too small to compute with ({trouble})"
         raise ScenarioError(f"{words or dotted(path)}: {said}", path) from None
+
+
+@contextlib.contextmanager
+def inside(*path: str | int) -> Iterator[None]:
+    """Paths of refusals inside begin here: tables that are checked as if they were a file of their own."""
+    try:
+        yield
+    except ScenarioError as refusal:
+        raise ScenarioError(str(refusal), (*path, *refusal.path)) from None
+
+
+def _blamed(table: Any, refusal: CaromError) -> Path:
+    """Where a table has the field, or the name, that a refusal blames; () if nowhere, or at several places."""
+    layer: list[tuple[Path, Any]] = [((), table)]
+    while layer:
+        entries = [((*path, key), value) for path, each in layer for key, value in _entries(each)]
+        found = [
+            path
+            for path, value in entries
+            if (refusal.field and path[-1] == refusal.field) or (refusal.given and value == refusal.given)
+        ]
+        if found:
+            return found[0] if len(found) == 1 else ()
+        layer = entries
+    return ()
+
+
+def _entries(value: Any) -> Iterable[tuple[str | int, Any]]:
+    """What a table or list holds, by key; numbers and words hold nothing."""
+    if isinstance(value, BaseModel):
+        return [(name, getattr(value, name)) for name in type(value).model_fields]
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def dotted(path: Path) -> str:

@@ -22,17 +22,27 @@ def json_schema() -> dict[str, Any]:
 
 def model_at(path: tuple[str | int, ...], data: Any) -> type[BaseModel] | None:
     """The kind of table at a place of a scenario's data; the data tell which member of a union it is."""
+    kind = _chosen(*_type_at(path, data))
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def tags_at(path: tuple[str | int, ...], data: Any, key: str) -> list[str]:
+    """The words that `key` may have in the tables of one place, in the order of their list."""
+    tables = [m for m in _members(_type_at(path, data)[0]) if isinstance(m, type) and issubclass(m, BaseModel)]
+    fields = [table.model_fields[key] for table in tables if key in table.model_fields]
+    return [word for field in fields for word in get_args(field.annotation)]
+
+
+def _type_at(path: tuple[str | int, ...], data: Any) -> tuple[Any, Any]:
+    """What may stand at a place, all members of a union, and the value that does."""
     kind: Any = Scenario
     for step in path:
-        value = data.get(step) if isinstance(data, dict) else None
+        kind = _inside(_chosen(kind, data), str(step))
+        inner = data.get(step) if isinstance(data, dict) else None
         if isinstance(data, list) and isinstance(step, int) and step < len(data):
-            value = data[step]
-        kind = _inside(kind, str(step))
-        kind = _chosen(kind, value)
-        if kind is None:
-            return None
-        data = value
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+            inner = data[step]
+        data = inner
+    return kind, data
 
 
 def meaning_at(path: tuple[str | int, ...]) -> str:

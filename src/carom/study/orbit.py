@@ -184,12 +184,13 @@ def find_orbit(
 ) -> Orbit:
     """Run from a rough guess until `until` [s], then find the periodic motion through the event by Newton's method.
 
-    `event` is (automaton, exit), such as ('hand', 'touch'); `settings` are those of the run from the guess.
+    `event` is (automaton, exit), such as ('hand', 'touch'). `settings` are those of the run from the guess and of the
+    return map; without them the run has the defaults of every run, the map those of `ReturnMap`.
 
         carom.find_orbit(world, ("hand", "touch"), world.state(angles=[60, 45], degrees=True), until=2.0)
     """
     result = simulate(world, start, until=until, settings=settings)
-    return ReturnMap(result, *event).orbit()
+    return ReturnMap(result, *event, settings=settings).orbit()
 
 
 def bifurcation(

@@ -72,4 +72,5 @@ def check_limit(owner: str, mu: Real, static: Real) -> None:
             f"static of {owner} is {float(static):g}, less than mu, {float(mu):g}; it must be at least mu; "
             "leave it out to use mu"
         ),
+        field="static",
     )

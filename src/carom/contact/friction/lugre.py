@@ -103,6 +103,7 @@ class LuGre(AbstractFriction):
                 f"{float(most):g} s/m, above which friction could supply energy; lower it, or lower fade "
                 "(constant_damping=True is the first published law, with a warning)"
             ),
+            field="damping",
         )
 
     @property

@@ -22,7 +22,8 @@ several contacts tend to their own paths as their coupling vanishes.
 - Neither phase adds energy (_gain.py): compression is held back to that by end velocities, P = P_m + lambda (P - P_m),
   as there u+ . P <= 0, so that it loses P . w P / 2; restitution to the end of compression, P = P_c + lambda (P - P_c).
   Newton's law is held back to the plastic blow if there is no friction: a contact that recedes when the blow comes, and
-  is pushed back, would gain energy. With friction it is not: there it gains by its definition.
+  is pushed back, would gain energy. With friction it is not: there it gains by its definition. Where Newton's rebounds
+  exclude each other (a ball that fits between floor and ceiling), the blow is the plastic one.
 
 The loop only takes decisions; the pieces are then computed once more as decided, with derivatives.
 """
@@ -116,6 +117,9 @@ def impulses_along(blows: Blows) -> tuple[list[Any], Any]:
         return jax.lax.cond(jnp.any(step.part), move, lambda: now), None
 
     end, _ = jax.lax.scan(again, _start(blows), steps)
+    if blows.newton and not blows.rubs:  # rebounds that exclude each other, as in a gap that fits: there are none
+        plastic = jnp.any(blows.linked & lost[None, :], axis=1)
+        end, lost = end._replace(impulse=jnp.where(plastic, end.look, end.impulse)), lost & False
     # Where rows nearly depend on each other the pieces may lose their digits: then nothing was found.
     begin = blows.speed if blows.newton and not blows.rubs else _start(blows).speed  # held back, it asks for less
     enters = (begin + blows.w @ end.impulse)[: len(blows.asked)]

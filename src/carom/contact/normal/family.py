@@ -73,6 +73,7 @@ class AbstractHuntCrossley(AbstractSlackening):
             lambda: (
                 f"restitution of {name} is {float(c):g}; it must lie in [0, 1]; 1 is elastic, 0 takes all the speed"
             ),
+            field="restitution",
         )
         errors.refuse_if(
             self.divides & (c == 0.0),
@@ -80,6 +81,7 @@ class AbstractHuntCrossley(AbstractSlackening):
                 f"restitution of {name} is 0, and its loss factor divides by it; it must be greater than 0; give a "
                 "small value such as 0.01, or use an impulsive law for a plastic blow"
             ),
+            field="restitution",
         )
 
     @classmethod

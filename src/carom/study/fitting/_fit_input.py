@@ -92,7 +92,7 @@ def positive_of(positive: Any, names: tuple[str, ...], first: np.ndarray) -> np.
         errors.name_in("parameter of fit (named as positive)", name, names)
         if not first[names.index(name)] > 0.0:
             raise errors.CaromError(
-                f"start of '{name}' is {first[names.index(name)]:g}; a positive one must be above 0"
+                f"start of '{name}' is {first[names.index(name)]:g}; a parameter declared positive must start above 0"
             )
     return np.asarray([name in positive for name in names])
 

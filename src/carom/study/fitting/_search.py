@@ -24,10 +24,10 @@ class Found:
     residual: np.ndarray
     slopes: np.ndarray
     converged: bool
-    steps: int
+    evaluations: int
 
 
-def search(evaluate: Evaluate, first: np.ndarray, largest: float, max_steps: int) -> Found:
+def search(evaluate: Evaluate, first: np.ndarray, largest: float, max_evaluations: int) -> Found:
     """Parameters of least squares near the first ones; `largest` is the size of the data."""
     known = _Known(evaluate)
     r, J = known(first)
@@ -45,7 +45,7 @@ def search(evaluate: Evaluate, first: np.ndarray, largest: float, max_steps: int
         ftol=FINE,
         xtol=FINE,
         gtol=FINE,
-        max_nfev=max_steps,
+        max_nfev=max_evaluations,
     )
     r, J = known(found.x)
     small = (NEARLY if found.status > 0 else STILL) * float(np.linalg.norm(r))

@@ -36,7 +36,7 @@ class Fit:
     noise_known: bool
     degrees: int  # data less parameters
     confidence: float
-    steps: int
+    evaluations: int  # of predict
     converged: bool  # did the search come to rest? (Where something is not determined it may drift on for ever.)
 
     @property
@@ -56,7 +56,9 @@ class Fit:
     def __repr__(self) -> str:
         percent = f"{100 * self.confidence:g} %"
         width = max(12, *(len(n) for n in self.names))
-        lines = [f"Fit: {len(self.names)} parameters, {self.degrees + len(self.names)} data, {self.steps} steps"]
+        lines = [
+            f"Fit: {len(self.names)} parameters, {self.degrees + len(self.names)} data, {self.evaluations} evaluations"
+        ]
         lines.append(f"  {'parameter':{width}} {'estimate':>14} {'standard error':>15}   {percent} interval")
         for name in self.names:
             low, high = self.intervals[name]
@@ -87,7 +89,7 @@ def fit(
     sizes: Any = None,
     positive: Any = (),
     confidence: Any = 0.95,
-    max_steps: int = 200,
+    max_evaluations: int = 200,
     throw: bool = True,
 ) -> Fit:
     """Parameters for which `predict` comes nearest to the data.
@@ -103,6 +105,7 @@ def fit(
     - `sizes`: what a large change of each parameter would be, as `start`; by default |start|, or 1 where that is zero,
       or |estimate| where that is larger
     - `positive`: names of parameters that stay above zero, such as masses; the search then runs over their logarithms
+    - `max_evaluations`: give up after so many evaluations of `predict`
     - `throw`: raise an error if the search does not converge
 
         carom.fit(lambda p: heights(p["e"]), measured, {"e": 0.5}, noise=0.01, times=t)
@@ -115,7 +118,7 @@ def fit(
     above = positive_of(positive, names, first)
     evaluate = _evaluation(problem, above, lambda p: _linearised(predict, unravel, args is not None, p, args))
     begin = np.where(above, np.log(np.where(above, first, 1.0)), first)
-    found = search(evaluate, begin, float(np.linalg.norm(problem.measured / problem.noise)), max_steps)
+    found = search(evaluate, begin, float(np.linalg.norm(problem.measured / problem.noise)), max_evaluations)
     found = plain(found, above)
     size = np.where(above & (sizes is None), found.p, np.maximum(size, np.abs(found.p)))
     answer = uncertainty(found, names, size, noise is not None, float(confidence))
@@ -128,7 +131,7 @@ def fit(
         noise_known=noise is not None,
         degrees=len(problem.measured) - len(first),
         confidence=float(confidence),
-        steps=found.steps,
+        evaluations=found.evaluations,
         converged=found.converged,
         **answer,
     )
@@ -136,8 +139,8 @@ def fit(
 
 def _not_converged(found: Found, names: tuple[str, ...]) -> str:
     return (
-        f"the fit did not converge in {found.steps} steps; it stopped at "
-        f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_steps, or check whether "
+        f"the fit did not converge in {found.evaluations} evaluations of predict; it stopped at "
+        f"{dict(zip(names, found.p.tolist(), strict=True))}; start nearer, raise max_evaluations, or check whether "
         "predict is smooth there; throw=False returns it"
     )
 

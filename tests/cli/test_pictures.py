@@ -1,0 +1,26 @@
+"""Pictures are drawn once: the file and the report have the same bytes."""
+
+from types import SimpleNamespace
+
+import matplotlib.figure
+import numpy as np
+from matplotlib import image
+
+from carom.experiment import _output as output
+from carom.figures import style
+
+
+def test_the_report_shows_the_bytes_that_were_written(monkeypatch, tmp_path):
+    shown = []
+    with style.page(figsize=(2.0, 1.0)) as sheet:
+        sheet.subplots().plot([0.0, 1.0])
+    saved = []
+    own = matplotlib.figure.Figure.savefig
+    monkeypatch.setattr(sheet, "savefig", lambda *a, **k: (saved.append(1), own(sheet, *a, **k)))
+    monkeypatch.setattr(output, "figures_of", lambda _: iter([("line", "a line", sheet)]))
+    monkeypatch.setattr(output, "write_report_of", lambda e, path, quantities, figures, found: shown.extend(figures))
+    asked = SimpleNamespace(scenario=SimpleNamespace(output=SimpleNamespace(figures=None, report=True)))
+    output._pictures(asked, tmp_path, [], {}, lambda words: None)
+    file = tmp_path / "figures" / "line.png"
+    assert shown == [("line", "a line", file.read_bytes())] and saved == [1]
+    assert image.imread(file).shape[:2] == tuple(np.round(np.array([1.0, 2.0]) * style.DPI).astype(int))

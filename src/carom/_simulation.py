@@ -20,9 +20,10 @@ from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
-from .hybrid._run import BLUR, INSIDE, EventRow, StepRow, chunk, executable, runs_away, size_for, start
+from .hybrid._opening import refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
+from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid.condition import condition_of
-from .hybrid.scene import Scene, merge, split
+from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
@@ -102,59 +103,16 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
 
 def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     """The carry at the start, unless something touches, or is not finite, that must not be."""
+    refuse_unmet(world, start)
     q, v, h = start.q, start.v, np.asarray(min(1e-3, 0.01 * until))
     carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
-    _refuse_overlaps(world, overlaps)
+    refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     near = NEAR * float(world.length)
     if any(float(depth) > -near - float(noise) for depths in overlaps for depth, noise in depths.values()):
-        _refuse_start(world, start)
-    _refuse_guards(world, guards)
+        refuse_start(world, start)
+    refuse_guards(world, guards)
     return carry
-
-
-def _refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
-    """Name the guard that is not a number where a run cannot even begin."""
-    for automaton, values in zip(world.automata, guards, strict=True):
-        for name, value in zip(automaton.exits, values, strict=False):
-            if not np.isfinite(np.asarray(value)):
-                raise errors.CaromError(
-                    f"guard '{name}' of '{automaton.name}' is {float(value)} at the start; it must be a finite "
-                    "number; check the parameters and the initial state"
-                )
-
-
-def check_start(world: World, state: State) -> None:
-    """Refuse a state from which no run can start, without compiling one."""
-    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
-    _refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
-    _refuse_start(world, state)
-
-
-def _refuse_overlaps(world: World, overlaps: Any) -> None:
-    units = {contact.name: contact.pair.length_unit for contact in world.contacts}
-    for depths in overlaps:
-        for name, (depth, rounding) in depths.items():
-            size = float(size_for(world, name))
-            if not float(rounding) <= BLUR * size:
-                raise errors.CaromError(
-                    f"contact '{name}' is so far from the origin that float64 cannot tell touch from gap: places there "
-                    f"are rounded to {float(rounding):.2g} {units[name]}, and what is simulated measures {size:.2g} "
-                    f"{units[name]}; move the world nearer to the origin"
-                )
-            if not float(depth) <= INSIDE * float(world.length) + float(rounding):
-                raise errors.CaromError(
-                    f"contact '{name}' starts {float(depth):g} {units[name]} inside its surface; a run starts "
-                    "outside; move one of them, or turn the surface's normal to its free side"
-                )
-
-
-def _refuse_start(world: World, state: State) -> None:
-    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
-    for automaton in world.automata:
-        for cannot, say in automaton.barred(scene):
-            if bool(cannot):
-                raise errors.CaromError(say())
 
 
 def _opening(ledger: bool, world: World, q: Given, v: Given, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:

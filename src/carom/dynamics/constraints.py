@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,12 +13,25 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism
-from ..quantities import Vector
+from ..quantities import Function, Vector
 from .kinematics import site_position
+
+
+class Held(NamedTuple):
+    """One quantity that stays zero: its gradient, its second derivative in time without accelerations, its value."""
+
+    across: list[Any]
+    drift: Any
+    error: Any
 
 
 class AbstractConstraint(eqx.Module):
     """Something that stays zero. Derivatives are taken automatically."""
+
+    @property
+    def units(self) -> str:
+        """Of the force along its rows."""
+        return "N"
 
     @abc.abstractmethod
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
@@ -27,6 +40,13 @@ class AbstractConstraint(eqx.Module):
     @abc.abstractmethod
     def describe(self) -> str:
         """A few words for messages."""
+
+    def rows(self, scene: Any) -> list[Held]:
+        """Its rows at an instant of a run, by differentiating the error; carom's own constraints know theirs."""
+        q, v = (jnp.stack([jnp.asarray(x, dtype=float) for x in values]) for values in (scene.q, scene.v))
+        error = self.error(scene.mechanism, q)
+        matrix, gamma = constraint_rows(scene.mechanism, [self], q, v)
+        return [Held(list(matrix[i]), -gamma[i], error[i]) for i in range(error.shape[0])]
 
 
 def _site_name(owner: str, site: Any) -> str:
@@ -40,21 +60,31 @@ class Pin(AbstractConstraint):
     """Two sites coincide (a closed loop), or a site stays at a point (x, y) [m] of the world."""
 
     site: str = eqx.field(static=True)
-    other: Any
+    other: str | None = eqx.field(static=True)  # the other site
+    point: Any  # or a point
 
     def __init__(self, site: Any, other: Any) -> None:
         self.site = _site_name("Pin", site)
-        self.other = other if isinstance(other, str) else getattr(other, "name", other)
-        if not isinstance(self.other, str):
-            errors.vector(f"Pin of '{self.site}'", "other", self.other, 2)
-            self.other = jnp.asarray(self.other, dtype=float)
+        found = other if isinstance(other, str) else getattr(other, "name", other)
+        self.other, self.point = (found, None) if isinstance(found, str) else (None, found)
+        if self.other is None:
+            errors.vector(f"Pin of '{self.site}'", "other", self.point, 2)
+            self.point = jnp.asarray(self.point, dtype=float)
 
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
-        target = site_position(mechanism, q, self.other) if isinstance(self.other, str) else self.other
+        target = self.point if self.other is None else site_position(mechanism, q, self.other)
         return site_position(mechanism, q, self.site) - target
 
+    def rows(self, scene: Any) -> list[Held]:
+        first = _moving(scene, self.site)
+        second = _resting(scene, self.point) if self.other is None else _moving(scene, self.other)
+        return [
+            Held([a - b for a, b in zip(x.across, y.across, strict=True)], x.drift - y.drift, x.error - y.error)
+            for x, y in zip(first, second, strict=True)
+        ]
+
     def describe(self) -> str:
-        where = f"'{self.other}'" if isinstance(self.other, str) else "a fixed point"
+        where = "a fixed point" if self.other is None else f"'{self.other}'"
         return f"Pin('{self.site}' to {where})"
 
 
@@ -65,7 +95,7 @@ class OnCurve(AbstractConstraint):
     """
 
     site: str = eqx.field(static=True)
-    curve: Any
+    curve: Function = eqx.field(static=True)
 
     def __init__(self, site: Any, curve: Any) -> None:
         self.site, self.curve = _site_name("OnCurve", site), curve
@@ -78,6 +108,22 @@ class OnCurve(AbstractConstraint):
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
         x, y = site_position(mechanism, q, self.site)
         return jnp.stack([jnp.asarray(self.curve(x, y), dtype=float)])
+
+    def rows(self, scene: Any) -> list[Held]:
+        x, y = _moving(scene, self.site)
+        speeds = tuple(sum(a * v for a, v in zip(r.across, scene.v, strict=True)) for r in (x, y))
+
+        def value(a: Any, b: Any) -> Any:
+            return jnp.asarray(self.curve(a, b), dtype=float)
+
+        def slopes(a: Any, b: Any) -> Any:
+            return jax.grad(value, argnums=(0, 1))(a, b)
+
+        here = (jnp.asarray(x.error, dtype=float), jnp.asarray(y.error, dtype=float))
+        (gx, gy), (hx, hy) = jax.jvp(slopes, here, tuple(jnp.asarray(v, dtype=float) for v in speeds))
+        across = [gx * a + gy * b for a, b in zip(x.across, y.across, strict=True)]
+        bends = hx * speeds[0] + hy * speeds[1]
+        return [Held(across, bends + gx * x.drift + gy * y.drift, value(*here))]
 
     def describe(self) -> str:
         return f"OnCurve('{self.site}')"
@@ -100,8 +146,43 @@ class Locked(AbstractConstraint):
             turned = turned - q[top.angle_index(top.link(self.other))]
         return jnp.stack([turned])
 
+    @property
+    def units(self) -> str:
+        return "N m"
+
+    def rows(self, scene: Any) -> list[Held]:
+        top, across = scene.mechanism.topology, [0.0] * scene.mechanism.dof
+        link = top.link(self.link)
+        error, across[top.angle_index(link)] = scene.angle(link) - self.angle, 1.0
+        if self.other is not None:
+            other = top.link(self.other)
+            error, across[top.angle_index(other)] = error - scene.angle(other), -1.0
+        return [Held(across, 0.0, error)]
+
     def describe(self) -> str:
         return f"Locked('{self.link}' to '{self.other or 'the world'}')"
+
+
+def _moving(scene: Any, name: str) -> list[Held]:
+    """Coordinates x and y of a site."""
+    mechanism = scene.mechanism
+    site = mechanism.site(name)
+
+    def motion(q: Any) -> tuple[Any, ...]:
+        found = type(scene)(mechanism, scene.t, q, scene.v).site(site)
+        return tuple(jnp.asarray(x, dtype=float) for x in found)
+
+    (x, y, _, _), (_, _, ax, ay) = jax.jvp(motion, (scene.q,), (scene.v,))
+    across: list[list[Any]] = [[0.0] * mechanism.dof, [0.0] * mechanism.dof]
+    for index, jx, jy in scene.jacobian(site.link, x, y, site):
+        across[0][index], across[1][index] = across[0][index] + jx, across[1][index] + jy
+    return [Held(across[0], ax, x), Held(across[1], ay, y)]
+
+
+def _resting(scene: Any, point: Any) -> list[Held]:
+    """Coordinates of a point of the world."""
+    none = [0.0] * scene.mechanism.dof
+    return [Held(none, 0.0, point[0]), Held(none, 0.0, point[1])]
 
 
 Constraints = Sequence[AbstractConstraint]

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .._simulation import check_start
 from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
+from ..hybrid._opening import check_start
 from ..scenario._build import contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from ..scenario._text import read
 from ..scenario.library import text_and_place

@@ -12,7 +12,9 @@ from ..dynamics import _elastic_energy as elastic_energy
 from ..dynamics import _linear as linear
 from ..dynamics import explicit
 from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
+from ..mechanism import Mechanism
 from ..quantities import Flag, Memories, Phases, Real
+from ._bonds import bond_rows, bound
 from ._reaction import Row, react, restore
 from .automaton import AbstractAutomaton
 from .scene import Continuous, Load, Own, Scene, merge
@@ -46,7 +48,7 @@ def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Me
         rates.append(tuple(flow.rates))
     powers += _passive(world, scene, y, load)
     gravity = (acting * world.gravity[0], acting * world.gravity[1])
-    free, solve = _accelerations(world, y, load, gravity)
+    free, solve = _accelerations(world, scene, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
         powers.append((acting - 1.0) * _weight_power(world, scene))
     return Motion(free, solve, tuple(rates), tuple(powers))
@@ -58,7 +60,7 @@ def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memorie
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
         if automaton.report.drive is not None:
             automaton.force(scene, own, load)
-    return _accelerations(world, y, load, (world.gravity[0], world.gravity[1]))[0]
+    return _accelerations(world, scene, y, load, (world.gravity[0], world.gravity[1]))[0]
 
 
 def derivative(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Continuous:
@@ -77,21 +79,23 @@ def derivative(world: World, t: Real, y: Continuous, phases: Phases, memory: Mem
 
 
 def brought_back(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, accept: Flag) -> Continuous:
-    """The state with held contacts put back to where they are held: a step leaves them off by its error.
+    """The state with contacts and constraints put back to where they are held: a step leaves them off by its error.
 
     So contact holds its place for hours, and what rests has no velocity.
     """
-    if not world.row_count:
+    if not world.row_count and not world.constraints:
         return y
 
     def back() -> Continuous:
         scene = scene_of(world, t, y, phases)
         lower, _, _ = explicit.terms(world.mechanism, y.q, y.v, (0.0, 0.0))
-        q, v = restore(_rows(world, scene, owns(y, phases, memory)), y.q, y.v, linear.ldl_factor(lower))
+        rows = [*bond_rows(world, scene), *_rows(world, scene, owns(y, phases, memory))]
+        q, v = restore(rows, y.q, y.v, linear.ldl_factor(lower))
         return y._replace(q=q, v=v)
 
     same = y._replace(q=tuple(jnp.asarray(x) for x in y.q), v=tuple(jnp.asarray(x) for x in y.v))
-    return jax.lax.cond(any_holding(world, phases) & accept, back, lambda: same)
+    held = jnp.asarray(True) if world.constraints else any_holding(world, phases)
+    return jax.lax.cond(held & accept, back, lambda: same)
 
 
 def any_holding(world: World, phases: Phases) -> Any:
@@ -193,17 +197,43 @@ def _joints(scene: Scene, load: Load) -> Any:
     return power
 
 
-def _accelerations(world: World, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Accelerations and, for small mechanisms, the inverse mass matrix as a function."""
-    mechanism = world.mechanism
-    if isinstance(y.q, tuple) and (world.row_count or mechanism.topology.links <= EXPLICIT_UP_TO):
-        lower, bias, weight = explicit.terms(mechanism, y.q, y.v, gravity)
-        right = [load.entries[i] + weight[i] - bias[i] for i in range(mechanism.dof)]
-        solve = linear.ldl_factor(lower)
-        return tuple(solve(right)), solve
+def _accelerations(world: World, scene: Scene, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Accelerations and, for small mechanisms, the inverse mass matrix as a function, both with the constraints."""
+    mechanism, held = world.mechanism, world.row_count or world.constraints
+    if isinstance(y.q, tuple) and (held or mechanism.topology.links <= EXPLICIT_UP_TO):
+        free, solve = _unbound(mechanism, y, load, gravity)
+        if world.constraints:
+            free, solve, _ = bound(bond_rows(world, scene), free, solve)
+        return tuple(free), solve
     chosen = formalism_of(None, mechanism.topology.links)
     out = chosen.accelerations(mechanism, merge(y.q), merge(y.v), load.vector(), jnp.stack(gravity))
     return (tuple(out[i] for i in range(mechanism.dof)) if isinstance(y.q, tuple) else out), None
+
+
+def _unbound(mechanism: Mechanism, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[list[Any], Any]:
+    """Accelerations and the inverse mass matrix of the open tree."""
+    lower, bias, weight = explicit.terms(mechanism, y.q, y.v, gravity)
+    right = [load.entries[i] + weight[i] - bias[i] for i in range(mechanism.dof)]
+    solve = linear.ldl_factor(lower)
+    return solve(right), solve
+
+
+def bond_forces(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> list[Any]:
+    """Forces along the rows of all constraints. Reactions of contacts act on the open tree as any load does."""
+    scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
+    each = owns(y, phases, memory)
+    for automaton, own in zip(world.automata, each, strict=True):
+        automaton.force(scene, own, load)
+    _passive(world, scene, y, load)
+    if world.row_count:
+        motion = free_motion(world, t, y, phases, memory)
+        rows = _rows(world, scene, each)
+        found = react(rows, motion.free, _inverse(motion))
+        for row, force in zip(rows, found.forces, strict=True):
+            for i, x in enumerate(row.along):
+                load.add(i, jnp.where(row.active, force * x, 0.0))
+    free, solve = _unbound(world.mechanism, y, load, (world.gravity[0], world.gravity[1]))
+    return bound(bond_rows(world, scene), free, solve).forces
 
 
 def _weight_power(world: World, scene: Scene) -> Any:

@@ -99,21 +99,30 @@ def singular(rows: list[Row]) -> list[Any]:
 
 def least(matrix: list[list[Any]], right: list[Any], stuck: list[Any] | None = None) -> list[Any]:
     """The solution of least norm, for matrices with a non-negative symmetric part; `stuck` rows are singular."""
-    n = len(right)
+    return least_solver(matrix, stuck)(right)
+
+
+def least_solver(matrix: list[list[Any]], stuck: list[Any] | None = None) -> Callable[[list[Any]], list[Any]]:
+    """The same for any right-hand side."""
+    n = len(matrix)
     if n == 0:
-        return []
+        return lambda right: []
     if n == 1:
         dead = matrix[0][0] == 0.0
-        return [jnp.where(dead, 0.0, right[0] / jnp.where(dead, 1.0, matrix[0][0]))]
+        return lambda right: [jnp.where(dead, 0.0, right[0] / jnp.where(dead, 1.0, matrix[0][0]))]
     # The same addition to every diagonal entry, so that dependent rows share alike; but not one that a small entry, of
     # a body that is far heavier than the others, would drown in. A row that nothing moves needs it all the more.
     mean = sum(jnp.abs(matrix[i][i]) for i in range(n)) / n
     own = [jnp.minimum(mean, UNLIKE * jnp.abs(matrix[i][i])) for i in range(n)]
-    dead = [matrix[i][i] == 0.0 if stuck is None else stuck[i] for i in range(n)]
-    bump = [EPSILON * jnp.where(dead[i], mean, own[i]) for i in range(n)]
+    dead_rows = [matrix[i][i] == 0.0 if stuck is None else stuck[i] for i in range(n)]
+    bump = [EPSILON * jnp.where(dead_rows[i], mean, own[i]) for i in range(n)]
     solve = lu_factor([[matrix[i][j] + (bump[i] if i == j else 0.0) for j in range(n)] for i in range(n)])
-    x = solve(right)
-    for _ in range(3):
-        rest = [right[i] - dot(matrix[i], x) for i in range(n)]
-        x = [a + b for a, b in zip(x, solve(rest), strict=True)]
-    return x
+
+    def refined(right: list[Any]) -> list[Any]:
+        x = solve(right)
+        for _ in range(3):
+            rest = [right[i] - dot(matrix[i], x) for i in range(n)]
+            x = [a + b for a, b in zip(x, solve(rest), strict=True)]
+        return x
+
+    return refined

@@ -20,6 +20,7 @@ from jaxtyping import Array, PyTree
 
 from ..quantities import Real
 from . import outcome
+from ._bonds import brought_there, met
 from ._carry import Carry, begin
 from ._loop import advance
 from ._store import load_or_make
@@ -84,6 +85,8 @@ def start(world: World, q: Any, v: Any, h: Real, ledger: bool) -> Carry:
     """The carry at t = 0."""
     zero = jnp.asarray(0.0)
     y = Continuous(split(world.mechanism, q), split(world.mechanism, v), (), ())
+    closed = met(world, Scene(world.mechanism, zero, y.q, y.v)) if world.constraints else True
+    y = brought_there(world, y) if world.constraints else y
     scene = Scene(world.mechanism, zero, y.q, y.v)
     scene.length, scene.gravity = world.length, world.gravity
     each = [automaton.start(scene) for automaton in world.automata]
@@ -95,7 +98,7 @@ def start(world: World, q: Any, v: Any, h: Real, ledger: bool) -> Carry:
     code = jnp.where(starts_inside(world, scene), outcome.STARTS_INSIDE, code)
     return carry._replace(
         unsettled=jnp.asarray(any(a.traits.looks_again for a in world.automata)),
-        outcome=jnp.where(starts_too_far(world, scene), outcome.TOO_FAR, code),
+        outcome=jnp.where(closed, jnp.where(starts_too_far(world, scene), outcome.TOO_FAR, code), outcome.UNMET),
     )
 
 

@@ -19,7 +19,8 @@ from __future__ import annotations
     BAD_NUMBER,
     CANNOT_START,
     TOO_FAR,
-) = range(16)
+    UNMET,
+) = range(17)
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -48,6 +49,7 @@ WORDS = {
     "start it a little above the surface, or use a law such as Hooke",
     TOO_FAR: "it is so far from the origin that float64 cannot tell touch from gap there; move the world nearer to the "
     "origin",
+    UNMET: "its start does not meet a constraint; world.assembled(state) brings it there",
 }
 
 

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from ..dynamics.constrained import assemble
+from ..dynamics.constraints import AbstractConstraint
 from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State
@@ -30,6 +32,8 @@ class World(eqx.Module):
 
     - `mechanism`: one mechanism (use `carom.side_by_side` for several)
     - `contacts`, `control`, `elements` (springs): one of them, or lists
+    - `constraints`: pins, closed loops, points on curves, locked angles (`carom.Pin`, `OnCurve`, `Locked`) that always
+      hold; `world.assembled(state)` brings a state there
     - `gravity`: g [m/s^2] downwards, or a vector
     - `settle_speed` [m/s]: a rebound of a rigid contact slower than this becomes maintained contact
     - `friction_rule` of blows: "path", friction followed through the blow, or "end velocity", Coulomb's law for the
@@ -39,6 +43,7 @@ class World(eqx.Module):
 
     mechanism: Mechanism
     automata: tuple[AbstractAutomaton, ...]
+    constraints: tuple[AbstractConstraint, ...]
     gravity: Float[Array, "2"]
     length: Float[Array, ""]  # [m] of its largest link: what tolerances of places are measured by
     mass: Float[Array, ""]  # [kg] of all links
@@ -50,6 +55,7 @@ class World(eqx.Module):
         contacts: Any = (),
         control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
+        constraints: AbstractConstraint | Sequence[AbstractConstraint] = (),
         gravity: Any = STANDARD_GRAVITY,
         pause_in_impact: bool = False,
         settle_speed: Real = 0.0,
@@ -65,12 +71,13 @@ class World(eqx.Module):
         touching = gather(_listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
         parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
         self.automata = (*touching, *(automaton for part in parts for automaton in part))
+        self.constraints = _held(mechanism, constraints)
         self.gravity = gravity_vector(gravity)
         self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)
         self.pause_in_impact = pause_in_impact
-        if self.row_count and not walk.small(mechanism.topology):
+        if (self.row_count or self.constraints) and not walk.small(mechanism.topology):
             raise errors.CaromError(
-                f"a rigid or sticking contact on a mechanism of {mechanism.topology.links} links; this version "
+                f"a constraint, or a rigid or sticking contact, on {mechanism.topology.links} links; this version "
                 f"supports at most {walk.UNROLL}; use a compliant law with smooth friction instead"
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
@@ -111,7 +118,9 @@ class World(eqx.Module):
     @property
     def weight(self) -> float:
         """How long the code of its right-hand side is, roughly."""
-        return float(self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count)
+        return float(
+            self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count + 6.0 * len(self.constraints)
+        )
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])
@@ -150,6 +159,13 @@ class World(eqx.Module):
             **unknown,
         )
 
+    def assembled(self, state: State) -> State:
+        """The nearest state that meets the constraints: loops are closed, and velocities keep them closed."""
+        if not self.constraints:
+            return state
+        q, v = assemble(self.mechanism, list(self.constraints), state.q, state.v)
+        return State(q, v)
+
     def __repr__(self) -> str:
         try:
             return _printed(self)
@@ -186,8 +202,21 @@ def _printed(world: World) -> str:
     if gravity is not None and gravity.shape == (2,):
         lines.append("  gravity ({:g}, {:g}) m/s^2".format(*gravity))
     rows = [row for automaton in world.automata for row in automaton.report.words]
+    rows += [("constraint", constraint.describe()) for constraint in world.constraints]
     wide = max([12, *(len(name) for name, _ in rows)])
     return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
+
+
+def _held(mechanism: Mechanism, given: Any) -> tuple[AbstractConstraint, ...]:
+    """Constraints of this mechanism."""
+    items = tuple(given) if isinstance(given, list | tuple) else (given,)
+    for item in items:
+        if not isinstance(item, AbstractConstraint):
+            raise errors.CaromError(
+                f"constraints of World holds a {type(item).__name__}; it must hold constraints, such as carom.Pin(...)"
+            )
+        item.error(mechanism, jnp.zeros(mechanism.dof))  # says which site or link it does not know
+    return items
 
 
 RULES = {

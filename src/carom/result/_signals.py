@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import errors
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
-from ..hybrid._flow import scene_with_motion
+from ..hybrid._flow import bond_forces, scene_with_motion
 from ..hybrid.reporting import Phase, Touch
 from ..hybrid.scene import Continuous, Own, Scene, split
 from ..hybrid.world import World, any_striking
@@ -165,6 +165,19 @@ def momentum_signals(result: Result, times: Times) -> MomentumSignals:
     return MomentumSignals(*over(result, times, _momenta))
 
 
+def constraint_signals(result: Result, times: Times) -> dict[str, np.ndarray]:
+    """Force along every row of the constraints [N, N m], on the mechanism, (times, rows), by constraint."""
+    world = result.world
+    if not world.constraints:
+        return {}
+    found, at, out = over(result, times, _bond_forces), 0, {}
+    for constraint in world.constraints:
+        count = constraint.error(world.mechanism, result.start.q).shape[0]
+        out[constraint.describe()] = found[:, at : at + count]
+        at += count
+    return out
+
+
 def all_site_signals(result: Result, times: Times) -> dict[str, SiteSignals]:
     """Every site, by its name."""
     moves = over(result, times, _sites)
@@ -248,6 +261,14 @@ def _energies(world: World, found: States) -> Any:
 
 def _momenta(world: World, found: States) -> Any:
     return jax.vmap(lambda s: tuple(momentum(world.mechanism, s.q, s.v)))(found)
+
+
+def _bond_forces(world: World, found: States) -> Any:
+    def one(s: States) -> Any:
+        y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
+        return jnp.stack(_arrays(bond_forces(world, s.t, y, s.phases, s.memory)))
+
+    return jax.vmap(one)(found)
 
 
 def _sites(world: World, found: States) -> Any:

@@ -161,6 +161,12 @@ class Result:
         """Every stretch of time in which a contact carries weight, motors or springs: see `carom.Stance`."""
         return stances_of(self)
 
+    def constraint_forces(self, times: Times) -> dict[str, np.ndarray]:
+        """Forces of the world's constraints on the mechanism [N, N m], by constraint: a row per time."""
+        from ._signals import constraint_signals
+
+        return constraint_signals(self, np.atleast_1d(np.asarray(times, dtype=float)))
+
     # -- energy --------------------------------------------------------------------------------------------------------
 
     @cached_property

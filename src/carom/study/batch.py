@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
-from .._simulation import check_start
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
+from ..hybrid._opening import check_start
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State
@@ -138,7 +138,13 @@ def _starts(start: Any, lanes: int) -> tuple[Start, State | None]:
 
 def _refusal(make: Function, parameters: PyTree, given: PyTree, how: How, lane: int, codes: np.ndarray) -> str | None:
     """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
-    if codes[lane] not in (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START, outcome.TOO_FAR):
+    if codes[lane] not in (
+        outcome.BAD_NUMBER,
+        outcome.STARTS_INSIDE,
+        outcome.CANNOT_START,
+        outcome.TOO_FAR,
+        outcome.UNMET,
+    ):
         return None
     one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
     try:

@@ -1,0 +1,71 @@
+"""Starts from which no run can begin, answered with a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .. import errors
+from ..mechanism.state import State
+from ._bonds import unmet
+from ._run import BLUR, INSIDE, size_for
+from .scene import Scene, split
+from .world import World
+
+
+def refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
+    """Name the guard that is not a number where a run cannot even begin."""
+    for automaton, values in zip(world.automata, guards, strict=True):
+        for name, value in zip(automaton.exits, values, strict=False):
+            if not np.isfinite(np.asarray(value)):
+                raise errors.CaromError(
+                    f"guard '{name}' of '{automaton.name}' is {float(value)} at the start; it must be a finite "
+                    "number; check the parameters and the initial state"
+                )
+
+
+def check_start(world: World, state: State) -> None:
+    """Refuse a state from which no run can start, without compiling one."""
+    refuse_unmet(world, state)
+    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
+    refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
+    refuse_start(world, state)
+
+
+def refuse_unmet(world: World, state: State) -> None:
+    """Name the constraint that a start does not meet."""
+    found = unmet(world, state) if world.constraints else None
+    if found is not None:
+        constraint, off, fast = found
+        raise errors.CaromError(
+            f"the start does not meet {constraint.describe()}: it is off by {off:.3g} and leaves it at {fast:.3g} per "
+            "second; world.assembled(state) brings it there, or the constraints contradict each other"
+        )
+
+
+def refuse_overlaps(world: World, overlaps: Any) -> None:
+    units = {contact.name: contact.pair.length_unit for contact in world.contacts}
+    for depths in overlaps:
+        for name, (depth, rounding) in depths.items():
+            size = float(size_for(world, name))
+            if not float(rounding) <= BLUR * size:
+                raise errors.CaromError(
+                    f"contact '{name}' is so far from the origin that float64 cannot tell touch from gap: places there "
+                    f"are rounded to {float(rounding):.2g} {units[name]}, and what is simulated measures {size:.2g} "
+                    f"{units[name]}; move the world nearer to the origin"
+                )
+            if not float(depth) <= INSIDE * float(world.length) + float(rounding):
+                raise errors.CaromError(
+                    f"contact '{name}' starts {float(depth):g} {units[name]} inside its surface; a run starts "
+                    "outside; move one of them, or turn the surface's normal to its free side"
+                )
+
+
+def refuse_start(world: World, state: State) -> None:
+    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
+    for automaton in world.automata:
+        for cannot, say in automaton.barred(scene):
+            if bool(cannot):
+                raise errors.CaromError(say())

@@ -30,14 +30,16 @@ from .settings import Integration
 from .world import World
 
 SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
-QUICK = {"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": "False"}
+QUICK = {"xla_backend_optimization_level": "0"}
 
 
 def compiler_options(thorough: bool = True) -> dict[str, str] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
     What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
-    arm: 2.1 s instead of 4.1, and 7 microseconds instead of 5). `CAROM_COMPILER=quick` makes that so for all.
+    arm: 2.4 s instead of 4.1, and 7 microseconds instead of 5). `CAROM_COMPILER=quick` makes that so for all.
+    (Without XLA's newer emitters it would be quicker still, but then every operation outside of a loop takes a memory
+    map of its own, of which a process has 65,530.)
     """
     if jax.default_backend() != "cpu":
         return None

@@ -1,10 +1,12 @@
-"""A law, a surface, a controller, a figure, a measure and a solver join a copy of carom: one file and one line each.
+"""One of each kind joins a copy of carom: at most one file, and one line in one list.
 
-In that copy a scenario file names all of them, and the run, its figures, its numbers and the lists know them.
+In that copy a scenario file names all of them, and the run, its tables, ledger, figures, page and the lists know them.
 """
 
+import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +38,102 @@ class Foam(AbstractNormalLaw):
     def force(self, phase, memory, d, rate):
         return self.stiffness * jnp.maximum(d, 0.0) * (1.0 + self.loss * rate)
 '''
+FRICTION = '''
+from typing import Any, ClassVar
+from ..card import Card
+from .friction_law import AbstractFriction
+
+class Wax(AbstractFriction):
+    """F_t = -c F_n v."""
+
+    card: ClassVar[Card] = Card("wax", "F_t = -c F_n v", (("drag", "c [s/m] >= 0"),), "nobody", "an example")
+    drag: Any
+
+    def force(self, normal, sliding):
+        return -self.drag * normal * sliding
+'''
+IMPACT = '''
+from typing import Any, ClassVar
+from ..card import Card
+from .impact_law import AbstractImpactLaw
+
+class Cushion(AbstractImpactLaw):
+    """e = 1 / (1 + |u_n-| / s)."""
+
+    card: ClassVar[Card] = Card("cushion", "e = 1/(1 + |u_n|/s)", (("speed", "s [m/s] > 0"),), "nobody", "an example")
+    speed: Any
+
+    @property
+    def asked(self):
+        return 1.0
+
+    def end(self, path, restitution):
+        return path.impulse(-restitution * path.approach / (1.0 - path.approach / self.speed))
+'''
+BODY = '''
+from typing import Any, ClassVar
+from ..forms import Form, Slot
+from .bodies import AbstractBody
+
+class Hoop(AbstractBody):
+    """A thin ring, hung by its centre."""
+
+    form: ClassVar[Form] = Form(
+        "hoop", "a thin ring", (Slot("radius", "number", "[m] > 0"), Slot("mass", "number", "[kg] > 0"))
+    )
+    radius: Any
+    mass: Any
+
+    def centre(self):
+        return 0.0, 0.0
+
+    def inertia_about_centre(self):
+        return self.mass * self.radius**2
+
+    def end(self):
+        return 0.0, 0.0
+'''
+SWITCH = '''
+from typing import Any, ClassVar
+from ..forms import Form, Slot
+from .switch import AbstractSwitch
+
+class Spun(AbstractSwitch):
+    """The first link has reached a rate."""
+
+    form: ClassVar[Form] = Form("spun", "the first link is fast", (Slot("speed", "number", "[rad/s]"),))
+    speed: Any
+
+    def guard(self, scene):
+        return scene.rate(0) - self.speed
+'''
+TRAJECTORY = '''
+from typing import Any, ClassVar
+import jax.numpy as jnp
+from ...forms import Form, Slot
+from .pieces import AbstractTrajectory, Motion
+
+class Ramp(AbstractTrajectory):
+    """q = height t / duration."""
+
+    form: ClassVar[Form] = Form(
+        "ramp", "a straight line", (Slot("height", "number", ""), Slot("duration", "number", "[s] > 0"))
+    )
+    height: Any
+    duration: Any
+
+    @property
+    def knots(self):
+        return jnp.stack([jnp.asarray(0.0), jnp.asarray(self.duration)])
+
+    @property
+    def size(self):
+        return 1
+
+    def smooth(self, i, t):
+        rate = jnp.atleast_1d(self.height / self.duration)
+        return Motion(rate * t, rate, 0.0 * rate)
+'''
 SURFACE = '''
 from typing import Any, ClassVar
 import jax.numpy as jnp
@@ -65,26 +163,36 @@ class Valley(AbstractSurface):
 CONTROLLER = '''
 from typing import Any, ClassVar
 import equinox as eqx
+import jax.numpy as jnp
 from ..forms import Form, Slot
 from .actuator import AbstractActuator
 
 class Spinner(AbstractActuator):
-    """Turns the first link towards a rate."""
+    """Turns the first link towards a rate, and the other way in its second phase."""
 
-    form: ClassVar[Form] = Form("spinner", "a wheel that wants a rate", (Slot("wanted", "number", "[rad/s]"),))
-    name: str = eqx.field(static=True)
+    form: ClassVar[Form] = Form(
+        "spinner",
+        "a wheel that wants a rate",
+        (
+            Slot("wanted", "number", "[rad/s]"),
+            Slot("schedule", "switches", "what ends each phase", ()),
+            Slot("anchored", "words", "links of free bases that something outside of the robot turns", ()),
+        ),
+    )
     wanted: Any
-    limit: Any
-    rate: Any
     links: int = eqx.field(static=True)
-    schedule: tuple
+    name: str = eqx.field(static=True)
 
-    def __init__(self, mechanism, wanted, name="spinner"):
-        self.name, self.wanted, self.limit, self.rate = name, wanted, None, None
-        self.links, self.schedule = mechanism.topology.links, ()
+    def __init__(self, mechanism, wanted, schedule=(), anchored=(), name="spinner"):
+        self.name, self.wanted, self.links = name, wanted, mechanism.topology.links
+        self.schedule, self.anchored = tuple(schedule), tuple(anchored)
+
+    @property
+    def sources(self):
+        return ("spinning: somebody",)
 
     def asked(self, scene, own):
-        return [0.02 * (self.wanted - scene.rate(0))]
+        return [0.02 * (jnp.where(own.phase == 0, self.wanted, -self.wanted) - scene.rate(0))]
 '''
 FIGURE = """
 
@@ -110,6 +218,26 @@ KINDS = {
         ("contact/normal/foam.py", LAW),
         ("contact/catalogue.py", "NORMAL_LAWS", '_law("normal.foam.Foam", 1e6, 0.2),'),
     ),
+    "friction law": (
+        ("contact/friction/wax.py", FRICTION),
+        ("contact/catalogue.py", "FRICTION_LAWS", '_law("friction.wax.Wax", 0.1),'),
+    ),
+    "impulsive law": (
+        ("contact/impact/cushion.py", IMPACT),
+        ("contact/catalogue.py", "IMPACT_LAWS", '_law("impact.cushion.Cushion", 2.0),'),
+    ),
+    "body": (
+        ("mechanism/hoop.py", BODY),
+        ("scenario/body_tables.py", "KINDS", '"mechanism.hoop.Hoop",'),
+    ),
+    "switch": (
+        ("control/spun.py", SWITCH),
+        ("scenario/switch_tables.py", "KINDS", '"control.spun.Spun",'),
+    ),
+    "trajectory": (
+        ("control/trajectory/ramp.py", TRAJECTORY),
+        ("scenario/trajectory_tables.py", "KINDS", '"ramp.Ramp",'),
+    ),
     "surface": (
         ("contact/surfaces/valley.py", SURFACE),
         ("scenario/surface_tables.py", "KINDS", '"contact.surfaces.valley.Valley",'),
@@ -132,28 +260,37 @@ KINDS = {
     ),
 }
 FILE = """
+format = 2
 name = "hopper"
 
 [mechanisms.hopper]
 base = "free"
 
 [mechanisms.hopper.links.ball]
-body = { kind = "disk", radius = 0.1, mass = 1.0 }
+body = { kind = "hoop", radius = 0.1, mass = 1.0 }
 
 [surfaces.ground]
 kind = "valley"
 slope = 0.3
 round = 0.2
 
-[contacts.ball]
+[contacts.foot]
 site = "ball.tip"
 radius = 0.1
 against = "ground"
 normal = { law = "foam", stiffness = 4e4, loss = 0.2 }
+friction = { law = "wax", drag = 0.02 }
 
 [control.wheel]
 kind = "spinner"
-wanted = 5.0
+wanted = 50.0
+schedule = [{ until = "spun", speed = 3.0 }, { until = "time", time = 9.0 }]
+anchored = ["ball"]
+
+[control.plan]
+kind = "feed-forward"
+torques = { kind = "ramp", height = 0.001, duration = 1.0 }
+anchored = ["ball"]
 
 [start]
 angles = [0.0]
@@ -164,10 +301,17 @@ until = 1.0
 solver = "dopri5"
 
 [output]
-figures = ["heights"]
+figures = ["heights", "torques", "reaction"]
+samples = 50
 
 [quantities.hops]
 measure = "hops"
+
+[quantities.fastest]
+measure = "rate.ball.most"
+
+[quantities.planned]
+measure = "effort.plan.ball.most"
 """
 
 
@@ -194,20 +338,54 @@ def carom_in(copy, *words):
     return done.stdout
 
 
-@pytest.mark.slow
-def test_lists_know_them(copy):
-    assert "foam" in carom_in(copy, "laws")
-    schema = carom_in(copy, "schema")
-    for word in ("valley", "spinner", "dopri5", "foam"):
-        assert f'"{word}"' in schema
-
-
-@pytest.mark.slow
-def test_a_file_runs_with_all_of_them(copy):
+@pytest.fixture(scope="module")
+def out(copy):
+    """What a run of a file with all of them leaves."""
     (copy / "hopper.toml").write_text(FILE)
     carom_in(copy, "check", "hopper.toml")
     carom_in(copy, "run", "hopper.toml", "--out", "out")
-    out = next(path.parent for path in (copy / "out").rglob("summary.json"))
-    assert json.loads((out / "summary.json").read_text())["quantities"]["hops"]["value"] > 0
-    assert list(out.rglob("heights*"))
-    assert "spinner" in (out / "report.html").read_text() or "wheel" in (out / "report.html").read_text()
+    return next(path.parent for path in (copy / "out").rglob("summary.json"))
+
+
+@pytest.mark.slow
+def test_lists_know_them(copy):
+    laws = carom_in(copy, "laws")
+    assert all(name in laws for name in ("foam", "wax", "cushion"))
+    schema = carom_in(copy, "schema")
+    for word in ("valley", "spinner", "dopri5", "foam", "wax", "cushion", "hoop", "spun", "ramp"):
+        assert f'"{word}"' in schema
+    assert "how many rebounds" in carom_in(copy, "show", "--measures")
+
+
+@pytest.mark.slow
+def test_a_file_runs_with_all_of_them(out):
+    found = json.loads((out / "summary.json").read_text())
+    values = {name: q["value"] for name, q in found["quantities"].items()}
+    assert values["hops"] == len(found["impacts"]) > 0
+    assert values["fastest"] == pytest.approx(3.0, rel=1e-6)  # where its switch turns the wheel back
+    assert values["planned"] == pytest.approx(0.001, rel=1e-9)  # where its trajectory ends
+    assert found["finished"] and found["solver"]["name"] == "dopri5"
+
+
+@pytest.mark.slow
+def test_they_are_in_the_ledger_and_in_the_tables(out):
+    energy = json.loads((out / "summary.json").read_text())["energy"]
+    assert energy["max_error_percent"] < 1e-6
+    works = {"foot: normal force", "foot: friction", "wheel: actuators", "plan: actuators"}
+    assert works <= set(energy["works"]) and all(energy["works"][name] != 0.0 for name in works)
+    assert all(f"{name} [J]" in (out / "energy.csv").read_text().splitlines()[0] for name in works)
+    rows = list(csv.DictReader((out / "impacts.csv").read_text().splitlines()))
+    assert rows and {row["contact"] for row in rows} == {"foot"}
+    assert all(0.0 < float(row["restitution [-]"]) < 1.0 for row in rows)
+
+
+@pytest.mark.slow
+def test_they_are_drawn_and_reported(copy, out):
+    assert {path.name for path in (out / "figures").iterdir()} == {"heights.png", "torques.png", "reaction.png"}
+    page = (out / "report.html").read_text()
+    assert '<td class="word">foot</td>' in page and "heights: how high it is" in page
+    (told,) = re.findall(r'<script type="application/json" id="carom-data">(.*?)</script>', page, re.S)
+    (clip,) = json.loads(told)["clips"]
+    assert [contact["name"] for contact in clip["contacts"]] == ["foot"]
+    assert (out / "scenario.toml").read_text().count('"spinner"') == 1
+    carom_in(copy, "check", str(out / "scenario.toml"))

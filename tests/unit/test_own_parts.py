@@ -180,3 +180,9 @@ def test_what_a_controller_wants_is_its_drive():
     hold = carom.HoldPose(BALL, jnp.asarray([0.1, 0.2, 0.3]))
     drive = hold.report.drive
     assert isinstance(drive, Drive) and drive.bases == ("base",) and drive.wanted is not None
+
+
+def test_a_controller_for_another_number_of_links_is_refused():
+    arm = carom.Arm([carom.Rod(1.0, 1.0), carom.Rod(1.0, 1.0)])
+    with pytest.raises(carom.CaromError, match=r"links of 'spinner' is 1, but the mechanism has 2; build it for this"):
+        carom.World(arm, control=Spinner(anchored=()))

@@ -23,10 +23,14 @@ from ._limits import Limits
 from .switch import AbstractSwitch
 
 
+def _numbers(given: Any) -> Any:
+    return None if given is None else jnp.asarray(given, dtype=float)
+
+
 class AbstractActuator(AbstractAutomaton):
     """Joint torques by some rule, which `asked` gives.
 
-    - `name`, and `links`: how many links the mechanism has
+    - `name`, 'control' by default; `links`: how many links the mechanism has, by default 1
     - `limit` [N m]: largest torque of each joint, or None. A continuous controller remembers for each joint on which
       side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
@@ -37,9 +41,10 @@ class AbstractActuator(AbstractAutomaton):
     joint: what a rule asks for there is not applied unless the link is anchored, and a rule that asks is refused.
     """
 
-    links: eqx.AbstractVar[int]
-    limit: Any = eqx.field(default=None, kw_only=True)
-    rate: Any = eqx.field(default=None, kw_only=True)
+    name: str = eqx.field(static=True, default="control", kw_only=True)
+    links: int = eqx.field(static=True, default=1, kw_only=True)
+    limit: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
+    rate: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
     schedule: tuple[AbstractSwitch, ...] = eqx.field(default=(), kw_only=True)
     anchored: tuple[str, ...] = eqx.field(static=True, default=(), kw_only=True)
 
@@ -48,7 +53,12 @@ class AbstractActuator(AbstractAutomaton):
         """The torque of every joint that the rule asks for now [N m], without limits."""
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
-        """Refuse torques that have nothing to act against, and anchors that are not needed."""
+        """Refuse another number of links, torques that have nothing to act against, and anchors that are not needed."""
+        if self.links != mechanism.topology.links:
+            raise errors.CaromError(
+                f"links of '{self.name}' is {self.links}, but the mechanism has {mechanism.topology.links}; build it "
+                "for this mechanism"
+            )
         refuse_anchors(self, mechanism)
 
     def on_joints(self, scene: Scene, own: Own) -> list[Any]:

@@ -17,7 +17,7 @@ from .normal import AbstractNormalLaw
 LONGEST = 1e3  # [s] a blow that lasts longer is none
 
 
-class Blow(NamedTuple):
+class Rebound(NamedTuple):
     """How a blow of a point mass ends."""
 
     speed: float  # of the rebound [m/s]
@@ -75,7 +75,7 @@ def simulated_restitution(
 
 def integrated_blow(
     law: AbstractNormalLaw, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
-) -> Blow:
+) -> Rebound:
     """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
     _check("integrated_blow", law, speed, mass)
     before = law.touch(0.0) if memory is None else memory
@@ -83,7 +83,7 @@ def integrated_blow(
     state = _Walk(law, float(speed), float(mass), int(phase), _floats(kept), float(law.surface(before, place)))
     while not state.released:
         state.advance()
-    return Blow(-state.v, state.depth, state.t, state.memory)
+    return Rebound(-state.v, state.depth, state.t, state.memory)
 
 
 class _Walk:

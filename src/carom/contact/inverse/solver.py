@@ -14,7 +14,7 @@ from ...quantities import Gravity, Real, Vector
 from ._closing import closed_motion
 from .checks import checked, reached, senses_of
 from .problem import (
-    Problem,
+    InverseProblem,
     contacts_of,
     names_of,
     refuse_count,
@@ -26,7 +26,7 @@ from .problem import (
 from .reactions import ContactEfforts, efforts_of
 
 
-class ContactInverse(Problem):
+class ContactInverse(InverseProblem):
     """Inverse dynamics of a mechanism whose sites slide, or stick, on surfaces.
 
     - `contacts`: one or several contacts of sites with surfaces, with an impulsive law; restitution plays no part

@@ -46,7 +46,9 @@ def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
 
 
 def long_modules() -> list[str]:
-    sizes = {path: len(path.read_text().splitlines()) for path, _ in modules("src", "tests", "verify", "benchmarks")}
+    paths = [path for path, _ in modules("src", "tests", "verify", "benchmarks")]
+    paths += sorted((PACKAGE / "report" / "assets").glob("*.js"))
+    sizes = {path: len(path.read_text().splitlines()) for path in paths}
     return [f"{path.relative_to(ROOT)} ({n})" for path, n in sizes.items() if n > LONGEST_MODULE]
 
 
@@ -136,7 +138,7 @@ def imported_modules(path: Path, tree: ast.Module) -> Iterator[Path]:
             yield from (folder / f"{alias.name}.py" for alias in node.names)
 
 
-def inner_rooms() -> list[str]:
+def unmarked_modules() -> list[str]:
     """Modules that no list names, no package exports from and no document shows, but whose names have no underscore."""
     named = {
         found
@@ -244,6 +246,17 @@ def parsed_words() -> list[str]:
     return out
 
 
+# Of the house before it was rebuilt; what did not exist then has no number.
+BEFORE = {
+    f"modules over {LONGEST_MODULE} lines": "31",
+    f"functions over {LONGEST_FUNCTION} lines": "6",
+    "basenames that recur": "21",
+    "classes asked for outside of their package": "52",
+    "names taken apart": "4",
+    "parameters of type Any": "1869 of 4453",
+}
+
+
 def main() -> None:
     shown = "--list" in sys.argv
     found, total = open_types()
@@ -255,13 +268,14 @@ def main() -> None:
         "basenames that recur": basenames(),
         "classes asked for outside of their package": asked_classes(),
         "names taken apart": parsed_words(),
-        "inner rooms without an underscore": inner_rooms(),
+        "private modules without an underscore": unmarked_modules(),
     }
+    print(f"{'':44} {'before':>12} {'now':>12}")
     for name, items in rows.items():
-        print(f"{name:44} {len(items):5d}")
+        print(f"{name:44} {BEFORE.get(name, ''):>12} {len(items):12d}")
         for item in items if shown else ():
             print(f"    {item}")
-    print(f"{'parameters of type Any':44} {found:5d} of {total}")
+    print(f"{'parameters of type Any':44} {BEFORE['parameters of type Any']:>12} {f'{found} of {total}':>12}")
 
 
 if __name__ == "__main__":

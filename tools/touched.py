@@ -18,7 +18,7 @@ os.environ["CAROM_PROGRAMS"] = "off"  # what is not traced is not touched
 import carom
 from carom_command import main
 
-PACKAGE = str(Path(carom.__file__).parent)
+PACKAGE = str(Path(carom.__file__).parent) + os.sep
 
 
 def touched(scenario: str) -> set[str]:
@@ -48,4 +48,4 @@ if __name__ == "__main__":
     files = touched(words[0] if words else "ball-drop")
     print(f"{len(files)} files of {sum(1 for _ in Path(PACKAGE).rglob('*.py'))}")
     if listed:
-        print("\n".join(f"    {name.removeprefix(PACKAGE + '/')}" for name in sorted(files)))
+        print("\n".join(f"    {name.removeprefix(PACKAGE)}" for name in sorted(files)))

@@ -6,7 +6,7 @@ checkers see what is done with it; nothing is looked at while a program runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     Given: TypeAlias = Sequence[float] | np.ndarray | jax.Array  # as people give them
     Rows: TypeAlias = Given | Sequence[Real | Given]  # one row, or many: one per lane, per base, per mode
     Reals: TypeAlias = Sequence[Real]
+    Coordinates: TypeAlias = Vector | tuple[Real, ...]  # as a vector, or one by one as the engine has them
+    Gravity: TypeAlias = Real | Given  # [m/s^2]: g downwards, or (x, y)
+    Forces: TypeAlias = Mapping[str, Given]  # [N] (x, y) by the names of the sites
     Function: TypeAlias = Callable[..., Any]  # of users
     Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
 else:
     Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Rows = Reals = Function = Times = Any
+    Coordinates = Gravity = Forces = Any

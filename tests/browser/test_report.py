@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.report import Blow, Figure, write_report
+from carom.report import Figure, Seam, write_report
 from carom.result._clip import Clip
 from carom.result.impacts import Impact
 
@@ -252,7 +252,7 @@ def test_a_blow_between_two_clips_is_an_impact(browser, tmp_path):
         tmp_path / "capture.html",
         [Clip(first, t0=-0.5), Clip(second)],
         title="Capture",
-        blows=[Blow(impact, (0.0, 0.0), (-1.0, 0.0))],
+        blows=[Seam(impact, (0.0, 0.0), (-1.0, 0.0))],
     )
     sized(browser, 1280, 900)
     browser.get_log("browser")

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import strategies as st
 
 from carom.contact import catalogue
-from carom.contact.catalogue import FRICTION_LAWS, IMPACT_LAWS, NORMAL_LAWS, Entry
+from carom.contact.catalogue import FRICTION_LAWS, IMPACT_LAWS, NORMAL_LAWS, LawEntry
 from carom.hybrid._run import compiler_options
 
 
-def each(*kinds: tuple[Entry, ...]) -> Any:
+def each(*kinds: tuple[LawEntry, ...]) -> Any:
     names = [entry.card.name for kind in kinds for entry in kind]
     return pytest.mark.parametrize("name", names)
 

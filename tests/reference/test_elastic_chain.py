@@ -65,6 +65,17 @@ def test_energy_is_accounted_for(name):
         assert np.all(np.diff(works) <= 1e-15) and works[-1] < -1e-3
 
 
+def test_losses_are_told_by_contact():
+    """Ends that strike at the same instant share no loss: an impact takes what its own contact's channels took."""
+    result = ran("ss-ss-ss")
+    works = {name: -float(work[-1]) for name, work in result.energy.works.items()}
+    taken = {end: works[f"{end}: normal force"] + works[f"{end}: friction"] for end in ("O1", "O2", "O3", "O4")}
+    for end, loss in taken.items():
+        assert sum(i.energy_lost for i in result.impacts if i.contact == end) == pytest.approx(loss, rel=1e-6)
+    whole = (result.energy.total[0], sum(taken.values()), works["beam damping"])
+    assert [f"{each:.1f}" for each in whole] == ["36.3", "25.4", "0.5"]  # [J]
+
+
 @pytest.mark.parametrize("name", ELASTIC)
 def test_instants_do_not_depend_on_the_tolerance(name):
     early = [np.array([t for t, _ in touches(name, rtol) if t < 0.75]) for rtol in (USUAL, TIGHT)]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import carom
@@ -163,3 +164,10 @@ def test_without_matplotlib_it_says_how_to_install_it(run, monkeypatch, tmp_path
 def test_the_module_runs_as_a_script():
     done = subprocess.run([sys.executable, "-m", "carom", "laws", "herz"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == "" and "did you mean 'hertz'?" in done.stderr
+
+
+def test_json_has_null_where_numbers_are_not_finite(capsys):
+    from carom.cli.speech import as_json
+
+    as_json({"depth": float("nan"), "most": np.float64(np.inf), "speeds": np.array([1.0, 2.0])})
+    assert json.loads(capsys.readouterr().out) == {"depth": None, "most": None, "speeds": [1.0, 2.0]}

@@ -254,7 +254,7 @@ def test_a_report_is_written_whole_or_not_at_all(bounce, tmp_path, monkeypatch):
 def test_words_count_impacts_as_the_table_does(bounce):
     clips = [Clip(bounce)]  # the capture comes before its impacts
     capture = dataclasses.replace(bounce.impacts[0], contact="hand takes ball", t_start=0.0, t_end=0.0)
-    impacts = sampling.struck(clips, [sampling.Blow(capture, (0.0, 0.0), (0.0, 1.0))])
+    impacts = sampling.struck(clips, [sampling.Seam(capture, (0.0, 0.0), (0.0, 1.0))])
     hardest = max((s for s in impacts if s.blow is None), key=lambda s: s.impact.max_normal_force)
     said = " ".join(story(clips, impacts))
     assert f"with {len(impacts)} impacts: " in said and "hand takes ball: they met at" in said

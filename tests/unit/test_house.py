@@ -38,4 +38,4 @@ def test_most_numbers_have_a_type_with_a_name():
 
 
 def test_rooms_that_nobody_is_shown_to_have_an_underscore():
-    assert house.inner_rooms() == []
+    assert house.unmarked_modules() == []

@@ -85,7 +85,15 @@ def capture(
 
 
 def _blow(
-    mechanism: Mechanism, hand: Site, grip: Site, q: Any, v: Any, kind: str, e: Any, base: str, held: tuple[int, ...]
+    mechanism: Mechanism,
+    hand: Site,
+    grip: Site,
+    q: Vector,
+    v: Vector,
+    kind: str,
+    e: Any,
+    base: str,
+    held: tuple[int, ...],
 ) -> Capture:
     """One blow on the rows of one kind."""
     after, pushes, conflict = _solved(KINDS[kind], held, mechanism, hand.name, grip.name, q, v, e)

@@ -52,19 +52,19 @@ def restitution(
         draw({name: partial(achieved, entry, speed=speed, mass=mass) for name, entry in asking().items()}, figure)
 
 
-def asking() -> dict[str, catalogue.Entry]:
+def asking() -> dict[str, catalogue.LawEntry]:
     """Laws of which a restitution can be asked, by name."""
     return {name: entry for name, entry in catalogue.laws("normal").items() if entry.asks}
 
 
-def achieved(entry: catalogue.Entry, asked: float | None, speed: float, mass: float) -> float:
+def achieved(entry: catalogue.LawEntry, asked: float | None, speed: float, mass: float) -> float:
     """By the example of the catalogue, with the restitution that is asked for."""
     example = entry.example()
     law = example if asked is None else dataclasses.replace(example, restitution=asked)
     return achieved_restitution(law, speed, mass)
 
 
-def _one(entry: catalogue.Entry, asked: float | None, speed: float, mass: float, json: bool) -> None:
+def _one(entry: catalogue.LawEntry, asked: float | None, speed: float, mass: float, json: bool) -> None:
     name = entry.card.name
     if entry.asks and asked is None:
         raise errors.CaromError(f"--asked is missing; '{name}' takes a restitution; add, for instance, --asked 0.8")
@@ -85,7 +85,7 @@ def _one(entry: catalogue.Entry, asked: float | None, speed: float, mass: float,
     console().print(grid)
 
 
-def _in_words(entry: catalogue.Entry) -> str:
+def _in_words(entry: catalogue.LawEntry) -> str:
     return " ".join(str(entry.example()).split())
 
 

@@ -56,7 +56,9 @@ def console(**options: Any) -> Console:
 
 def as_json(value: Any) -> None:
     """Machine-readable, and the same on every terminal."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    from ..result._json_values import clean
+
+    typer.echo(json.dumps(clean(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 class Stages(Line):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors
-from ..quantities import Real
 from .friction import AbstractFriction
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair
 
 
-def refuse_laws(name: str, pair: AbstractPair, normal: Real, friction: Any) -> None:
+def refuse_laws(name: str, pair: AbstractPair, normal: object, friction: object) -> None:
     for field, value, kind, such in (
         ("normal", normal, AbstractNormalLaw, "carom.Hertz(...)"),
         ("friction", friction, AbstractFriction, "carom.Coulomb(mu=0.3)"),

@@ -12,7 +12,7 @@ from ..hybrid.scene import Load, Scene
 from ..quantities import Real, Reals
 from .pairs import AbstractPair, Touching
 
-SINGULAR = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
+UNMOVED = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
 
 
 class Rows(NamedTuple):
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
     def _least(self, scene: Scene) -> list[Any]:
         """Entries of the normal row that are zero, measured by the motion across, so that no unit matters."""
         small = [ROUNDING * (scene.length if j in angles_of(scene) else 1.0) for j in range(len(self.tangential))]
-        return [SINGULAR * jnp.abs(x) + e for x, e in zip(self.tangential, small, strict=True)]
+        return [UNMOVED * jnp.abs(x) + e for x, e in zip(self.tangential, small, strict=True)]
 
 
 def angles_of(scene: Scene) -> range:

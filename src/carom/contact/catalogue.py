@@ -15,7 +15,7 @@ from .card import Card
 from .material import Material
 
 
-class Entry(NamedTuple):
+class LawEntry(NamedTuple):
     """A law in the catalogue."""
 
     law: type
@@ -35,13 +35,13 @@ def _steel() -> Material:
     return Material(210e9, 0.29, 1.12e9)
 
 
-def _law(place: str, *arguments: Any) -> Entry:
+def _law(place: str, *arguments: Any) -> LawEntry:
     """An entry; arguments that are functions are called when the example is built, so that importing builds nothing."""
     law = named(f"contact.{place}")
-    return Entry(law, lambda: law(*(x() if callable(x) else x for x in arguments)))
+    return LawEntry(law, lambda: law(*(x() if callable(x) else x for x in arguments)))
 
 
-NORMAL_LAWS: tuple[Entry, ...] = (
+NORMAL_LAWS: tuple[LawEntry, ...] = (
     _law("normal.hooke.Hooke", 1e6, 300.0),
     _law("normal.hertz.Hertz", 1e7),
     _law("normal.hunt_crossley.HuntCrossley", 1e7, 0.8),
@@ -56,7 +56,7 @@ NORMAL_LAWS: tuple[Entry, ...] = (
     _law("normal.jackson_green.JacksonGreen", _steel, _steel, 0.005),
 )
 
-FRICTION_LAWS: tuple[Entry, ...] = (
+FRICTION_LAWS: tuple[LawEntry, ...] = (
     _law("friction.friction_law.Frictionless"),
     _law("friction.coulomb.Coulomb", 0.3, 0.4),
     _law("friction.karnopp.Karnopp", 0.3, 0.4, 1e-3),
@@ -68,7 +68,7 @@ FRICTION_LAWS: tuple[Entry, ...] = (
     _law("friction.lugre.LuGre", 0.3, 0.4, 0.01, 1e4),
 )
 
-IMPACT_LAWS: tuple[Entry, ...] = (
+IMPACT_LAWS: tuple[LawEntry, ...] = (
     _law("impact.newton.Newton", 0.5),
     _law("impact.poisson.Poisson", 0.5),
     _law("impact.stronge.Stronge", 0.5),
@@ -76,12 +76,12 @@ IMPACT_LAWS: tuple[Entry, ...] = (
 )
 
 
-def kinds() -> dict[str, tuple[Entry, ...]]:
+def kinds() -> dict[str, tuple[LawEntry, ...]]:
     """The catalogue by kind of law."""
     return {"normal": NORMAL_LAWS, "friction": FRICTION_LAWS, "impact": IMPACT_LAWS}
 
 
-def laws(kind: Any = None) -> dict[str, Entry]:
+def laws(kind: Any = None) -> dict[str, LawEntry]:
     """Entries by the names on their cards, of one kind or of all."""
     if kind is not None:
         errors.name_in("kind of law", kind, tuple(kinds()))
@@ -95,7 +95,7 @@ def spelled(name: str) -> str:
     return next((known for known in laws() if known.replace("-", "") == letters), name)
 
 
-def find(name: Any, kind: Any = None) -> Entry:
+def find(name: Any, kind: Any = None) -> LawEntry:
     """The entry of that name; a name that is not there is refused with the nearest one."""
     known = laws(kind)
     errors.name_in("law" if kind is None else f"{kind} law", name, tuple(known))

@@ -9,15 +9,16 @@ from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
 from ..quantities import Real
 from .compliant import CompliantContact
-from .impact import RigidContact
+from .friction import AbstractFriction
+from .impact import AbstractImpactLaw, RigidContact
 from .normal import AbstractNormalLaw
 
 
 def Contact(
     site: Any,
     against: Any = None,
-    normal: Any = None,
-    friction: Any = None,
+    normal: AbstractNormalLaw | AbstractImpactLaw | Real | None = None,
+    friction: AbstractFriction | None = None,
     radius: Real = 0.0,
     other_radius: Real = 0.0,
     name: str | None = None,
@@ -42,9 +43,12 @@ def Contact(
     return _made(site, *given)
 
 
-def _made(site: Any, against: Any, normal: Real, *rest: Any) -> CompliantContact | RigidContact:
-    kind = CompliantContact if isinstance(normal, AbstractNormalLaw) else RigidContact
-    return kind(site, against, normal, *rest)
+def _made(
+    site: Any, against: Any, normal: AbstractNormalLaw | AbstractImpactLaw | Real | None, *rest: Any
+) -> CompliantContact | RigidContact:
+    if isinstance(normal, AbstractNormalLaw):
+        return CompliantContact(site, against, normal, *rest)
+    return RigidContact(site, against, normal, *rest)
 
 
 def _placed(mechanism: Mechanism, given: Any) -> Any:

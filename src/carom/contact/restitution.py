@@ -17,7 +17,7 @@ from .normal import AbstractNormalLaw
 LONGEST = 1e3  # [s] a blow that lasts longer is none
 
 
-class Blow(NamedTuple):
+class Rebound(NamedTuple):
     """How a blow of a point mass ends."""
 
     speed: float  # of the rebound [m/s]
@@ -26,7 +26,7 @@ class Blow(NamedTuple):
     memory: tuple[float, ...]  # of the law, at release
 
 
-def achieved_restitution(law: Any, speed: Real = 1.0, mass: Real = 1.0) -> float:
+def achieved_restitution(law: AbstractNormalLaw, speed: Real = 1.0, mass: Real = 1.0) -> float:
     """Speed after over speed before, of a point mass [kg] that strikes at that speed [m/s] and feels nothing else.
 
     Accurate to 1e-10. Laws that have an energy equation to solve (the family of Hunt and Crossley, Jackson-Green)
@@ -38,7 +38,7 @@ def achieved_restitution(law: Any, speed: Real = 1.0, mass: Real = 1.0) -> float
 
 
 def simulated_restitution(
-    law: Any,
+    law: AbstractNormalLaw,
     speed: Real = 1.0,
     mass: Real = 1.0,
     *,
@@ -74,8 +74,8 @@ def simulated_restitution(
 
 
 def integrated_blow(
-    law: Any, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
-) -> Blow:
+    law: AbstractNormalLaw, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
+) -> Rebound:
     """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
     _check("integrated_blow", law, speed, mass)
     before = law.touch(0.0) if memory is None else memory
@@ -83,13 +83,15 @@ def integrated_blow(
     state = _Walk(law, float(speed), float(mass), int(phase), _floats(kept), float(law.surface(before, place)))
     while not state.released:
         state.advance()
-    return Blow(-state.v, state.depth, state.t, state.memory)
+    return Rebound(-state.v, state.depth, state.t, state.memory)
 
 
 class _Walk:
     """A blow under way: one phase of the law after the other."""
 
-    def __init__(self, law: Any, speed: float, mass: float, phase: int, memory: tuple[float, ...], d: float) -> None:
+    def __init__(
+        self, law: AbstractNormalLaw, speed: float, mass: float, phase: int, memory: tuple[float, ...], d: float
+    ) -> None:
         self.law, self.mass, self.phase, self.memory = law, mass, phase, memory
         self.t, self.d, self.v, self.depth = 0.0, d, speed, d
         self.start, self.speed, self.released = d, speed, False
@@ -145,7 +147,7 @@ def _floats(values: Any) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 
-def _check(owner: str, law: Any, speed: Real, mass: Real) -> None:
+def _check(owner: str, law: AbstractNormalLaw, speed: Real, mass: Real) -> None:
     if not isinstance(law, AbstractNormalLaw):
         raise errors.CaromError(
             f"law of {owner} is a {type(law).__name__}; it must be a compliant normal law, such as "

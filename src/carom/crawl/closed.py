@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..contact.inverse import OFF, SINGULAR, ContactInverse, refuse_follow
+from ..contact.inverse import NO_LEVER, OFF, ContactInverse, refuse_follow
 from ..control.trajectory import AbstractTrajectory, Motion
 from ..quantities import Real
 
@@ -113,7 +113,7 @@ def _refuse_lost(motion: ClosedMotion, times: Any, gaps: Any, leverage: Any) -> 
             f"{np.max(np.abs(gaps[off[0]])):.3g} m is left); the others ask for more than the links can reach; change "
             "their motion"
         )
-    stiff = np.flatnonzero(~(leverage > SINGULAR))
+    stiff = np.flatnonzero(~(leverage > NO_LEVER))
     if stiff.size:
         raise errors.CaromError(
             f"at t = {times[stiff[0]]:.4g} s joint {names} moves its tip only along the surface (leverage "

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..contact.inverse import SINGULAR, SLOW, ContactEfforts, ContactInverse
+from ..contact.inverse import NO_LEVER, SLOW, ContactEfforts, ContactInverse
 from ..control.planned_torques import AbstractTorques
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion
 from ..hybrid.scene import length_of
@@ -140,7 +140,7 @@ def _look(plan: SlidingPlan, pull: bool) -> None:
         if contact.friction is not None and i not in plan.problem.sticking:
             slow = SLOW * float(length_of(plan.problem.mechanism))
             _refuse_turn(contact.name, times, sliding[:, i] * senses[i], slow)
-    stiff = np.flatnonzero(~(leverage > SINGULAR))
+    stiff = np.flatnonzero(~(leverage > NO_LEVER))
     if stiff.size:
         top = plan.problem.mechanism.topology
         names = " and ".join(f"'{top.names[k]}'" for k in plan.problem.passive) or "the free base"

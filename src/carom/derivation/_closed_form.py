@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..mechanism import Topology
-from ._symbolic import Link, Motion
+from ._symbolic import Link, SymbolicMotion
 from .names import Expr, Matrix
 
 
@@ -48,7 +48,7 @@ def _moments(sympy: Any, top: Topology, links: Sequence[Link]) -> list[tuple[Exp
 
 
 def inertial(
-    sympy: Any, top: Topology, links: Sequence[Link], motion: Motion, pull: tuple[Expr, Expr], relative: bool
+    sympy: Any, top: Topology, links: Sequence[Link], motion: SymbolicMotion, pull: tuple[Expr, Expr], relative: bool
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mass matrix and weight on absolute coordinates, bias on the chosen ones; notation of dynamics.explicit."""
     matrix, weight = sympy.zeros(top.dof), sympy.zeros(top.dof, 1)

@@ -17,7 +17,7 @@ from .names import Expr, Matrix, Names
 CLOSED_FORM_TOLERANCE = 1e-14  # stored numbers meet the formula of a shape to rounding, well within the promised 1e-12
 
 
-class Motion(NamedTuple):
+class SymbolicMotion(NamedTuple):
     """Absolute angles and rates of the links, and those of their joints, in the symbols of the coordinates."""
 
     angle: list[Expr]
@@ -37,7 +37,7 @@ class Link(NamedTuple):
     hy: Expr
 
 
-def motion(sympy: Any, names: Names, top: Topology, relative: bool) -> Motion:
+def motion(sympy: Any, names: Names, top: Topology, relative: bool) -> SymbolicMotion:
     """Name all coordinates, bases first, and express angles of links and joints by them."""
     for name, number in _free_trees(top):
         for axis in ("x", "y"):
@@ -53,10 +53,10 @@ def motion(sympy: Any, names: Names, top: Topology, relative: bool) -> Motion:
     if relative:
         path = [[*(i for i, _ in top.paths[k]), k] for k in range(top.links)]
         summed = [[sympy.Add(*(column[i] for i in path[k])) for k in range(top.links)] for column in (angle, rate)]
-        return Motion(summed[0], summed[1], angle, rate)
+        return SymbolicMotion(summed[0], summed[1], angle, rate)
     above = [[column[p] if p >= 0 else 0 for p in top.parents] for column in (angle, rate)]
     joint = [[c - a for c, a in zip(*pair, strict=True)] for pair in zip((angle, rate), above, strict=True)]
-    return Motion(angle, rate, joint[0], joint[1])
+    return SymbolicMotion(angle, rate, joint[0], joint[1])
 
 
 def _free_trees(top: Topology) -> list[tuple[str, str]]:
@@ -188,7 +188,7 @@ def _radius(mass: float, inertia: float) -> float:
     return short if np.isclose(mass * short**2 / 2, inertia, rtol=CLOSED_FORM_TOLERANCE, atol=0.0) else radius
 
 
-def joints(sympy: Any, names: Names, mechanism: Mechanism, motion: Motion) -> tuple[Matrix, Matrix]:
+def joints(sympy: Any, names: Names, mechanism: Mechanism, motion: SymbolicMotion) -> tuple[Matrix, Matrix]:
     """Torques of springs and dampers, per joint; none act on the bases."""
     n, top = mechanism.numbers, mechanism.topology
     stiffness, rest, damping = (_concrete("mechanism", column) for column in (n.stiffness, n.rest, n.damping))

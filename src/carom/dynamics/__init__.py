@@ -1,12 +1,10 @@
 """Equations of motion as pure functions of (mechanism, q, v): any of jit, vmap, jvp and grad may go through them."""
 
-from typing import Any
-
 import equinox as eqx
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
-from ..quantities import Vector
+from ..quantities import Given, Gravity, Vector
 from .constrained import assemble as assemble
 from .constrained import constrained_dynamics as constrained_dynamics
 from .constraints import AbstractConstraint as AbstractConstraint
@@ -39,18 +37,18 @@ from .kkt import Constrained as Constrained
 from .kkt import solve_kkt as solve_kkt
 
 
-def mass_matrix(mechanism: Mechanism, q: Vector, formalism: Any = "explicit") -> Float[Array, "dof dof"]:
+def mass_matrix(mechanism: Mechanism, q: Vector, formalism: str = "explicit") -> Float[Array, "dof dof"]:
     """Mass matrix M(q) in absolute coordinates."""
     return _mass_matrix(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q))
 
 
-def bias(mechanism: Mechanism, q: Vector, v: Vector, formalism: Any = "explicit") -> Float[Array, " dof"]:
+def bias(mechanism: Mechanism, q: Vector, v: Vector, formalism: str = "explicit") -> Float[Array, " dof"]:
     """Inertial forces at zero acceleration, so that M v' + bias = all generalized forces."""
     return _bias(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), vector_of(mechanism, "v", v))
 
 
 def gravity_force(
-    mechanism: Mechanism, q: Any, gravity: Any = STANDARD_GRAVITY, formalism: Any = "explicit"
+    mechanism: Mechanism, q: Given, gravity: Gravity = STANDARD_GRAVITY, formalism: str = "explicit"
 ) -> Float[Array, " dof"]:
     """Generalized force of weight."""
     return _gravity(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), gravity_vector(gravity))

@@ -58,7 +58,7 @@ class Bent(NamedTuple):
     bias: Vec
 
 
-class Own(NamedTuple):
+class LinkTerms(NamedTuple):
     """What a link's own mass contributes, in its frame."""
 
     mass: Any
@@ -112,7 +112,7 @@ def _bias(place: Vec, rate: Vec, extra: Vec, turning: Real) -> Vec:
     return out
 
 
-def own(mechanism: Mechanism, link: int, s: State) -> Own:
+def own(mechanism: Mechanism, link: int, s: State) -> LinkTerms:
     """The link's own mass."""
     n = mechanism.numbers
     f, mass = n.flex[link], n.mass[link]
@@ -120,7 +120,7 @@ def own(mechanism: Mechanism, link: int, s: State) -> Own:
     inertia = n.inertia[link] + dot(first, (n.com[link][0], n.com[link][1]))
     if f is None:
         bias = _bias(first, (0.0, 0.0), (0.0, 0.0), s.rate)
-        return Own(mass, first, (0.0, 0.0), [perp(first)], bias, [[inertia]], [0.0])
+        return LinkTerms(mass, first, (0.0, 0.0), [perp(first)], bias, [[inertia]], [0.0])
     size = range(len(s.bend))
     d, w = s.bend, s.bend_rate
     back = [sum(f.short_first[i][j] * d[i] for i in size) for j in size]
@@ -140,14 +140,14 @@ def own(mechanism: Mechanism, link: int, s: State) -> Own:
     for j in size:
         gyro = sum(w[i] * f.twist[i][j] for i in size)
         rows.append(2.0 * s.rate * gyro - s.rate * s.rate * half[j])
-    return Own(mass, first, rate, [perp(first), *shapes], _bias(first, rate, extra, s.rate), second, rows)
+    return LinkTerms(mass, first, rate, [perp(first), *shapes], _bias(first, rate, extra, s.rate), second, rows)
 
 
 class Whole(NamedTuple):
     """All links at one instant."""
 
     states: list[State]
-    owns: list[Own]
+    owns: list[LinkTerms]
     hangs: list[Bent | None]  # where each link hangs on its parent; None on a base
 
 

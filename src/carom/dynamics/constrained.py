@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism
-from ..quantities import Vector
+from ..quantities import Forces, Given, Gravity, Real, Vector
 from .constraints import AbstractConstraint, constraint_error, constraint_rows
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
@@ -31,7 +31,7 @@ def _constrained(
     v: Vector,
     efforts: tuple[Any, Any, Any],
     gravity: Vector,
-    stabilise: Any,
+    stabilise: Real,
 ) -> tuple[Constrained, Array]:
     force = generalized_force(mechanism, q, v, *efforts) + chosen.gravity(mechanism, q, gravity)
     rows, gamma = constraint_rows(mechanism, constraints, q, v)
@@ -45,15 +45,15 @@ def _constrained(
 def constrained_dynamics(
     mechanism: Mechanism,
     constraints: Any,
-    q: Any,
-    v: Any,
+    q: Given,
+    v: Given,
     *,
-    torques: Any = None,
-    forces: Any = None,
-    base_force: Any = None,
-    gravity: Any = STANDARD_GRAVITY,
-    formalism: Any = "explicit",
-    stabilise: Any = 0.0,
+    torques: Given | None = None,
+    forces: Forces | None = None,
+    base_force: Given | None = None,
+    gravity: Gravity = STANDARD_GRAVITY,
+    formalism: str = "explicit",
+    stabilise: Real = 0.0,
     throw: bool = True,
 ) -> Constrained:
     """Accelerations and constraint forces of a mechanism held by bilateral constraints.

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
-from ..quantities import Given, Real, Vector
+from ..quantities import Given, Gravity, Real, Vector
 from . import _elastic_energy as elastic_energy
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
@@ -41,7 +41,7 @@ def kinetic_energy_by_link(
 
 
 def potential_energy_by_link(
-    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Any = STANDARD_GRAVITY
+    mechanism: Mechanism, q: Float[Array, " dof"], gravity: Gravity = STANDARD_GRAVITY
 ) -> Float[Array, " links"]:
     """Potential energy [J] of every link: weight (zero at the world's origin), the spring of its joint, bending."""
     n, g = mechanism.numbers, gravity_vector(gravity)

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Real, Vector
+from ..quantities import Coordinates, Real, Vector
 from . import _elastic_trees as elastic_trees
 from . import _linear as linear
 from .formalism import AbstractFormalism
@@ -86,7 +86,7 @@ class Terms(NamedTuple):
     weight: list[Any]
 
 
-def terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> Terms:
+def terms(mechanism: Mechanism, q: Coordinates, v: Coordinates, gravity: Coordinates) -> Terms:
     """All terms of the equations for a small mechanism, scalar by scalar."""
     n, top = mechanism.numbers, mechanism.topology
     if top.elastic:

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Given, Vector
+from ..quantities import Forces, Given, Gravity, Vector
 from . import _elastic_energy as elastic_energy
 from .explicit import Explicit
 from .formalism import AbstractFormalism
@@ -32,7 +32,7 @@ STANDARD_GRAVITY = 9.81  # [m/s^2], the value that the sources use
 EXPLICIT_UP_TO = 4
 
 
-def formalism_of(name: Any, links: int = 1) -> AbstractFormalism:
+def formalism_of(name: str | None, links: int = 1) -> AbstractFormalism:
     """The formalism of that name. None: whichever computes accelerations faster for that many links."""
     if name is None:
         return FORMALISMS["explicit" if links <= EXPLICIT_UP_TO else "gibbs_appell"]
@@ -40,7 +40,7 @@ def formalism_of(name: Any, links: int = 1) -> AbstractFormalism:
     return FORMALISMS[name]
 
 
-def gravity_vector(gravity: Vector) -> Float[Array, "2"]:
+def gravity_vector(gravity: Gravity) -> Float[Array, "2"]:
     """A number g means (0, -g); a vector (slopes, none) stands as it is [m/s^2]."""
     if not isinstance(gravity, list | tuple) and np.shape(gravity) == ():
         errors.number("world", "gravity", gravity)
@@ -92,12 +92,12 @@ def generalized_force(
 def _forward(
     chosen: AbstractFormalism,
     mechanism: Mechanism,
-    q: Any,
-    v: Any,
-    torques: Any,
-    forces: Any,
-    base: Any,
-    gravity: Any,
+    q: Vector,
+    v: Vector,
+    torques: Vector | None,
+    forces: Forces | None,
+    base: Vector | None,
+    gravity: Vector,
 ) -> Array:
     return chosen.accelerations(
         mechanism, q, v, generalized_force(mechanism, q, v, torques, forces, base), gravity_vector(gravity)
@@ -106,14 +106,14 @@ def _forward(
 
 def forward_dynamics(
     mechanism: Mechanism,
-    q: Any,
-    v: Any,
+    q: Given,
+    v: Given,
     *,
-    torques: Any = None,
-    forces: Any = None,
-    base_force: Any = None,
-    gravity: Any = STANDARD_GRAVITY,
-    formalism: Any = None,
+    torques: Given | None = None,
+    forces: Forces | None = None,
+    base_force: Given | None = None,
+    gravity: Gravity = STANDARD_GRAVITY,
+    formalism: str | None = None,
 ) -> Float[Array, " dof"]:
     """Generalized accelerations under torques, forces at sites, springs, dampers and weight.
 
@@ -135,13 +135,13 @@ def forward_dynamics(
 
 def inverse_dynamics(
     mechanism: Mechanism,
-    q: Any,
-    v: Any,
-    a: Any,
+    q: Given,
+    v: Given,
+    a: Given,
     *,
-    forces: Any = None,
-    gravity: Any = STANDARD_GRAVITY,
-    formalism: Any = None,
+    forces: Forces | None = None,
+    gravity: Gravity = STANDARD_GRAVITY,
+    formalism: str | None = None,
 ) -> Float[Array, " dof"]:
     """Efforts that produce the accelerations `a`: (force on every free base ..., joint torque of every link ...).
 
@@ -155,7 +155,13 @@ def inverse_dynamics(
 
 @eqx.filter_jit
 def _inverse(
-    chosen: AbstractFormalism, mechanism: Mechanism, q: Any, v: Any, a: Any, forces: Any, gravity: Any
+    chosen: AbstractFormalism,
+    mechanism: Mechanism,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    forces: Forces | None,
+    gravity: Vector,
 ) -> Array:
     need = chosen.inverse(mechanism, q, v, a, gravity_vector(gravity))
     return efforts(mechanism, need - generalized_force(mechanism, q, v, forces=forces))
@@ -178,13 +184,13 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
     return whole
 
 
-def vector_of(mechanism: Mechanism, field: str, values: Any) -> Array:
+def vector_of(mechanism: Mechanism, field: str, values: Given) -> Array:
     """A state as 64-bit numbers, whatever it was given as; refused if it has another length."""
     errors.vector("mechanism", field, values, mechanism.dof)
     return jnp.asarray(values, dtype=float)
 
 
-def efforts_of(torques: Any, forces: Any, base_force: Any) -> tuple[Any, Any, Any]:
+def efforts_of(torques: Given | None, forces: Forces | None, base_force: Given | None) -> tuple[Any, Any, Any]:
     """Efforts as arrays, forces by the names of their sites: so that new numbers do not compile anything again."""
     if forces is not None and not isinstance(forces, Mapping):
         raise errors.CaromError(

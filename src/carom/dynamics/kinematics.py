@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Vector
+from ..quantities import Coordinates, Vector
 from . import _elastic_links as elastic_links
 
 
@@ -36,7 +36,7 @@ def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     return LinkMotion(*walk.columns(top, frames(mechanism, q, v)))
 
 
-def frames(mechanism: Mechanism, q: Any, v: Any) -> walk.PerLink:
+def frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> walk.PerLink:
     """The same per link, of rigid links; coordinates may be a tuple of scalars, as in the engine."""
     n, top = mechanism.numbers, mechanism.topology
     turned: Any = (jnp.cos(q[top.angles]), jnp.sin(q[top.angles]), v[top.angles]) if not isinstance(q, tuple) else None
@@ -80,7 +80,7 @@ def site_velocity(
     return _site_motion(mechanism, q, v, site)[1]
 
 
-def _site_motion(mechanism: Mechanism, q: Any, v: Any, site: Any) -> tuple[Array, Array]:
+def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: Any) -> tuple[Array, Array]:
     at = mechanism.site(site)
     x, y, vx, vy, cos, sin, rate = (column[at.link] for column in link_motion(mechanism, q, v))
     px, py = mechanism.numbers.site[at.index]
@@ -116,7 +116,7 @@ def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " d
     return total
 
 
-def _along_path(mechanism: Mechanism, q: Any, v: Any, site: Any) -> list[tuple[Any, Any, list[int]]]:
+def _along_path(mechanism: Mechanism, q: Vector, v: Vector, site: Any) -> list[tuple[Any, Any, list[int]]]:
     """For every link on the way to a site: its state, the point of it that leads on, and its coordinates."""
     n, top = mechanism.numbers, mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)

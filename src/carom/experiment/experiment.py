@@ -16,7 +16,7 @@ from ..errors import CaromError
 from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
 from ..mechanism import State
-from ..report import Blow
+from ..report import Seam
 from ..result._clip import Carried, Clip
 from ..result.impacts import Impact
 from ..result.result import Result
@@ -39,7 +39,7 @@ class Experiment:
     clips: tuple[Clip, ...]  # in order; a plain run has one
     others: dict[str, Experiment] = dataclasses.field(default_factory=dict)  # variants beside it
     captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
-    seam: Blow | None = None  # the capture
+    seam: Seam | None = None  # the capture
     gait: Any = None
 
     @property
@@ -195,7 +195,7 @@ def _carried(own: Any) -> tuple[Carried, ...]:
     return tuple(out)
 
 
-def _blow_of(own: Any) -> Blow:
+def _blow_of(own: Any) -> Seam:
     """A capture as an instantaneous impact: its normal is against the relative velocity of the two sites."""
     before, after = np.asarray(own.relative_before)[:2], np.asarray(own.relative_after)[:2]
     speed = float(np.hypot(*before))
@@ -223,7 +223,7 @@ def _blow_of(own: Any) -> Blow:
         kinetic_energy_by_link_after=left,
     )
     x, y = np.asarray(site_position(own.mechanism, own.q, own.hand)).tolist()
-    return Blow(impact, (x, y), (float(normal[0]), float(normal[1])))
+    return Seam(impact, (x, y), (float(normal[0]), float(normal[1])))
 
 
 # -- crawlers ----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .scene import Continuous, Load, Own, Scene, merge
 from .world import World, any_striking, owns, scene_of
 
 
-class Motion(NamedTuple):
+class FreeMotion(NamedTuple):
     """The motion without reactions, and the means to change it: `solve` applies the inverse mass matrix."""
 
     free: Any  # accelerations
@@ -30,7 +30,7 @@ class Motion(NamedTuple):
     powers: tuple[Any, ...]
 
 
-def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Motion:
+def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> FreeMotion:
     """Accelerations under everything but reactions."""
     scene = scene_of(world, t, y, phases)
     load = Load(world.mechanism)
@@ -51,7 +51,7 @@ def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Me
     free, solve = _accelerations(world, scene, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
         powers.append((acting - 1.0) * _weight_power(world, scene))
-    return Motion(free, solve, tuple(rates), tuple(powers))
+    return FreeMotion(free, solve, tuple(rates), tuple(powers))
 
 
 def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Any:
@@ -107,7 +107,7 @@ def any_holding(world: World, phases: Phases) -> Any:
 
 
 def _held(
-    world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, motion: Motion
+    world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, motion: FreeMotion
 ) -> tuple[Any, tuple[Any, ...]]:
     """Accelerations and powers with the reactions."""
     scene = scene_of(world, t, y, phases)
@@ -127,7 +127,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
 
-    def motion(v: Any) -> Motion:
+    def motion(v: Any) -> FreeMotion:
         if not any(v is old for old, _ in known):
             known.append((v, free_motion(world, t, y._replace(v=v), phases, memory)))
         return next(found for old, found in known if v is old)
@@ -153,7 +153,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     return scene
 
 
-def _inverse(motion: Motion) -> Callable[[list[Any]], list[Any]]:
+def _inverse(motion: FreeMotion) -> Callable[[list[Any]], list[Any]]:
     assert motion.solve is not None  # _accelerations keeps the factors where there are rows
     return motion.solve
 

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from ..dynamics._linear import lu_factor
+from ..quantities import Real
 from .scene import Continuous
 
 WRITTEN_OUT = 12  # unknowns up to which elimination is written out on scalars
@@ -27,7 +28,7 @@ Solve = Callable[[Continuous], Continuous]
 Power = Callable[[Continuous], Any]
 
 
-def linearized(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power, Continuous]:
+def linearized(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power, Continuous]:
     """The solver of (I - g J) k = r, the product J_w k, and df/dt, all at (t, y)."""
     drift = jax.jvp(lambda t: rhs(t, y), (t,), (jnp.ones_like(t),))[1]
     scalars = isinstance(y.q, tuple)
@@ -39,7 +40,7 @@ def linearized(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power, C
 # -- small systems: everything on scalars -----------------------------------------------------------------------------
 
 
-def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
+def _written_out(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power]:
     dof, (leaves, tree) = len(y.q), jax.tree.flatten((y.v, y.extra))
     size = len(leaves)
 
@@ -83,7 +84,7 @@ def _written_out(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]
 # -- large systems: arrays and the library's factorisation -----------------------------------------------------------
 
 
-def _in_arrays(rhs: Rhs, t: Any, y: Continuous, g: Any) -> tuple[Solve, Power]:
+def _in_arrays(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power]:
     q, q_back = ravel_pytree(y.q)
     z, z_back = ravel_pytree((y.v, y.extra))
     dof, size = q.size, z.size

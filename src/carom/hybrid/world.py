@@ -17,7 +17,7 @@ from ..dynamics.energy import kinetic_energy, potential_energy
 from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State
 from ..mechanism import _walk as walk
-from ..quantities import Real, Rows
+from ..quantities import Gravity, Real, Rows, Vector
 from ._member import AbstractMember, AbstractUnplaced, gather
 from .automaton import AbstractAutomaton
 from .reporting import Channel, ContactReport
@@ -56,7 +56,7 @@ class World(eqx.Module):
         control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         constraints: AbstractConstraint | Sequence[AbstractConstraint] = (),
-        gravity: Any = STANDARD_GRAVITY,
+        gravity: Gravity = STANDARD_GRAVITY,
         pause_in_impact: bool = False,
         settle_speed: Real = 0.0,
         friction_rule: str = "path",
@@ -172,7 +172,7 @@ class World(eqx.Module):
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
 
-    def energy(self, q: Any, v: Any) -> Float[Array, ""]:
+    def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
 

@@ -3,5 +3,5 @@
 from .page import Figure as Figure
 from .page import report as report
 from .page import write_report as write_report
-from .samples import Blow as Blow
+from .samples import Seam as Seam
 from .tabled import Quantity as Quantity

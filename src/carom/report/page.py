@@ -16,10 +16,22 @@ from ..result._files import write_text
 from ..result._json_values import clean
 from ._data import as_json, viewer_data
 from ._story import digits, plural, story, warnings
-from .samples import Blow, struck
+from .samples import Seam, struck
 from .tabled import Quantity, impact_table, quantity_table, stance_table
 
-SCRIPTS = ("base.js", "clock.js", "motion.js", "scene.js", "lens.js", "scope.js", "viewer.js")
+# In this order: they are joined into one script, and each uses those before it.
+SCRIPTS = (
+    "base.js",
+    "clock.js",
+    "motion.js",
+    "scene.js",
+    "lens.js",
+    "time_axis.js",
+    "scope.js",
+    "viewer.js",
+    "hands.js",
+    "opening.js",
+)
 
 
 class Figure(NamedTuple):
@@ -35,7 +47,7 @@ def report(
     title: str,
     about: str = "",
     words: Sequence[str] | None = None,
-    blows: Sequence[Blow] = (),
+    blows: Sequence[Seam] = (),
     quantities: Sequence[Any] = (),
     figures: Sequence[Any] = (),
     summary: Mapping[str, Any] | None = None,

@@ -19,7 +19,7 @@ AROUND = 0.25  # of an impact's duration that is looked at before and after it
 MOST_NUMBERS = 800_000  # in all frames together: about 5 MB in the page
 
 
-class Blow(NamedTuple):
+class Seam(NamedTuple):
     """An impact that belongs to no contact, such as a capture: where two clips meet, in common time."""
 
     impact: Impact
@@ -34,7 +34,7 @@ class Struck(NamedTuple):
     start: float
     end: float
     impact: Impact
-    blow: Blow | None = None  # where no contact tells the place
+    blow: Seam | None = None  # where no contact tells the place
 
 
 class Samples(NamedTuple):
@@ -44,7 +44,7 @@ class Samples(NamedTuple):
     note: str
 
 
-def struck(clips: Sequence[Clip], blows: Sequence[Blow] = ()) -> list[Struck]:
+def struck(clips: Sequence[Clip], blows: Sequence[Seam] = ()) -> list[Struck]:
     """All impacts, in the order of time; shares of closed contacts in a blow come after what struck."""
     found = []
     for blow in blows:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 from pydantic import Field, create_model
 
 from ..contact import catalogue
-from ..contact.catalogue import Entry
+from ..contact.catalogue import LawEntry
 from .fields import Number, Part, Word, says
 
 
@@ -37,7 +37,7 @@ def _type(law: type, field: dataclasses.Field[Any]) -> Any:
     return Number | None if field.default is None else Number
 
 
-def _model(kind: str, entry: Entry) -> type[Part]:
+def _model(kind: str, entry: LawEntry) -> type[Part]:
     meanings = dict(entry.card.parameters)
     fields: dict[str, Any] = {"law": (Literal[entry.card.name], says(f"{entry.card.formula}. {entry.card.source}"))}
     for field in dataclasses.fields(entry.law):
@@ -47,7 +47,7 @@ def _model(kind: str, entry: Entry) -> type[Part]:
     return create_model(name, __base__=Part, __doc__=entry.card.choose, **fields)
 
 
-def _choice(*kinds: tuple[str, Iterable[Entry]]) -> Any:
+def _choice(*kinds: tuple[str, Iterable[LawEntry]]) -> Any:
     models = tuple(_model(kind, entry) for kind, entries in kinds for entry in entries)
     return Annotated[Union[models], Field(discriminator="law")]  # noqa: UP007 (a union of many at run time)
 
@@ -63,7 +63,7 @@ else:
 
 
 @functools.cache
-def entry_of(law: Any) -> Entry | None:
+def entry_of(law: Any) -> LawEntry | None:
     """The catalogue's entry of a class of laws."""
     return next((e for entries in catalogue.kinds().values() for e in entries if e.law is law), None)
 

@@ -12,7 +12,7 @@ from .fields import Number, Part, Point, says
 from .form_tables import choice, form_table, plain, told_by
 
 
-class Motion(Part):
+class SurfaceMotion(Part):
     """How a surface is carried along."""
 
     velocity: Point | None = says("uniform motion (x, y) [m/s]", None)
@@ -38,7 +38,8 @@ KINDS = (
     "contact.surfaces.spline.Spline",
 )
 SURFACES = tuple(
-    form_table(named(kind), motion=(Motion | None, says("how it moves; at rest if left out", None))) for kind in KINDS
+    form_table(named(kind), motion=(SurfaceMotion | None, says("how it moves; at rest if left out", None)))
+    for kind in KINDS
 )
 
 if TYPE_CHECKING:
@@ -58,5 +59,5 @@ def made_surface(table: Any) -> Any:
 def told_surface(surface: Any) -> dict[str, Any]:
     """A surface as a table."""
     if stated(surface, "carries_another"):
-        return told_by(SURFACES, "a surface", surface.surface) | {"motion": Motion.told(surface)}
+        return told_by(SURFACES, "a surface", surface.surface) | {"motion": SurfaceMotion.told(surface)}
     return told_by(SURFACES, "a surface", surface)

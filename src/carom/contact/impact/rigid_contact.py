@@ -34,7 +34,7 @@ class RigidContact(AbstractMember):
         self,
         site: Any,
         against: Any = None,
-        normal: Real | None = None,
+        normal: AbstractImpactLaw | Real | None = None,
         friction: Any = None,
         radius: Real = 0.0,
         other_radius: Real = 0.0,

@@ -16,8 +16,8 @@ joints that must follow are found from gap = 0 and its two derivatives.
     tau_1             passive___________
 """
 
+from .checks import NO_LEVER as NO_LEVER
 from .checks import OFF as OFF
-from .checks import SINGULAR as SINGULAR
 from .checks import SLOW as SLOW
 from .problem import refuse_follow as refuse_follow
 from .reactions import ContactEfforts as ContactEfforts

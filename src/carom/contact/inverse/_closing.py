@@ -12,11 +12,11 @@ from ...quantities import Real, Vector
 from .._rows import Rows
 from ..surfaces.curve import settled
 from ._arrays import rows_at, small_solve, stack
-from .problem import Problem
+from .problem import InverseProblem
 
 
 def closed_motion(
-    problem: Problem, links: tuple[int, ...], relative: bool, q: Vector, v: Vector, a: Vector, t: Real
+    problem: InverseProblem, links: tuple[int, ...], relative: bool, q: Vector, v: Vector, a: Vector, t: Real
 ) -> tuple[tuple[Any, Any, Any], Any, Any]:
     """The motion, the gaps that are left, and the leverage, without any check."""
     m = problem.mechanism

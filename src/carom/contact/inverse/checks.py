@@ -13,10 +13,10 @@ import numpy as np
 from ... import errors
 from ...hybrid.scene import length_of
 from ...quantities import Real, Vector
-from .problem import Problem, listed
+from .problem import InverseProblem, listed
 from .reactions import ContactEfforts
 
-SINGULAR = 1e-6  # sine of the angle between reaction and lever below which a joint has no say
+NO_LEVER = 1e-6  # sine of the angle between reaction and lever below which a joint has no say
 OFF = 1e-8  # of the mechanism's length, and of the speeds and accelerations of its motion: farther is off the surface
 SLOW = 1e-9  # of the speeds of the motion: slower sliding is none
 
@@ -30,7 +30,7 @@ def _raise_if(out: Any, wrong: Any, message: Callable[[], str], static: str) -> 
     return out
 
 
-def senses_of(problem: Problem, senses: Any) -> Any:
+def senses_of(problem: InverseProblem, senses: Any) -> Any:
     if senses is None:
         return None
     count = len(problem.contacts)
@@ -46,7 +46,7 @@ def senses_of(problem: Problem, senses: Any) -> Any:
     return jnp.asarray(values, dtype=float)
 
 
-def checked(problem: Problem, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
+def checked(problem: InverseProblem, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
     q, v, a = state
     quick, rough = _speeds(problem, v, a)
     out = _kept(problem, quick, rough, out)
@@ -54,7 +54,7 @@ def checked(problem: Problem, state: tuple[Any, ...], senses: Any, out: ContactE
     return _regular(problem, q, out)
 
 
-def _speeds(problem: Problem, v: Vector, a: Vector) -> tuple[Any, Any]:
+def _speeds(problem: InverseProblem, v: Vector, a: Vector) -> tuple[Any, Any]:
     """Speed [m/s] and acceleration [m/s^2] by which to measure the motion: at least those of one radian per second."""
     top, length = problem.mechanism.topology, length_of(problem.mechanism)
 
@@ -65,7 +65,7 @@ def _speeds(problem: Problem, v: Vector, a: Vector) -> tuple[Any, Any]:
     return quick, quick**2 / length + largest(a)
 
 
-def _kept(problem: Problem, quick: Any, rough: Any, out: ContactEfforts) -> ContactEfforts:
+def _kept(problem: InverseProblem, quick: Any, rough: Any, out: ContactEfforts) -> ContactEfforts:
     """The motion must stay on its surfaces, and stick where it is said to."""
     length = length_of(problem.mechanism)
     misses = (out.gap / length, out.gap_rate / quick, out.gap_acceleration / rough, out.creep / quick)
@@ -85,7 +85,7 @@ def _kept(problem: Problem, quick: Any, rough: Any, out: ContactEfforts) -> Cont
     return _raise_if(out, jnp.any(~(off < OFF)), message, static)
 
 
-def _sensible(problem: Problem, senses: Any, quick: Any, out: ContactEfforts) -> ContactEfforts:
+def _sensible(problem: InverseProblem, senses: Any, quick: Any, out: ContactEfforts) -> ContactEfforts:
     """Friction needs to know which way; at rest the motion does not tell."""
     rubs = np.asarray([c.friction is not None and i not in problem.sticking for i, c in enumerate(problem.contacts)])
     names = listed(c.name for c, on in zip(problem.contacts, rubs, strict=True) if on)
@@ -100,7 +100,7 @@ def _sensible(problem: Problem, senses: Any, quick: Any, out: ContactEfforts) ->
     return _raise_if(out, jnp.any(against), lambda: f"{text} (at {rates()} m/s); {cure}", f"{text}; {cure}")
 
 
-def _regular(problem: Problem, q: Vector, out: ContactEfforts) -> ContactEfforts:
+def _regular(problem: InverseProblem, q: Vector, out: ContactEfforts) -> ContactEfforts:
     top = problem.mechanism.topology
     labels = [
         f"the free base, along {top.labels[i]}" if i < top.base_dof else f"joint '{top.labels[i]}'"
@@ -116,10 +116,10 @@ def _regular(problem: Problem, q: Vector, out: ContactEfforts) -> ContactEfforts
         )
 
     static = f"the reactions cannot move {', '.join(labels)}, which have no torque, in this posture; {cure}"
-    return _raise_if(out, ~(out.leverage > SINGULAR), message, static)
+    return _raise_if(out, ~(out.leverage > NO_LEVER), message, static)
 
 
-def reached(problem: Problem, links: tuple[int, ...], out: Any, gap: Real, leverage: Any) -> Any:
+def reached(problem: InverseProblem, links: tuple[int, ...], out: Any, gap: Real, leverage: Any) -> Any:
     """A closed motion must lie on its surfaces, and its followers must move their tips across them."""
     who, tips = listed(problem.mechanism.topology.names[k] for k in links), listed(c.name for c in problem.sliding)
     out = _raise_if(
@@ -135,7 +135,7 @@ def reached(problem: Problem, links: tuple[int, ...], out: Any, gap: Real, lever
     cure = "choose another posture, or let another joint follow"
     return _raise_if(
         out,
-        ~(leverage > SINGULAR),
+        ~(leverage > NO_LEVER),
         lambda: f"{message} (leverage {float(leverage):.1e} of 1, q = {np.asarray(out[0]).tolist()}); {cure}",
         f"{message}; {cure}",
     )

@@ -13,7 +13,7 @@ from ..impact import RigidContact
 from ..pairs.site_on_surface import SiteOnSurface
 
 
-class Problem(eqx.Module):
+class InverseProblem(eqx.Module):
     """Who touches what, which contacts stick, and who has no motor."""
 
     mechanism: Mechanism
@@ -89,21 +89,21 @@ def sticking_of(contacts: tuple[RigidContact, ...], names: tuple[str, ...]) -> t
     return tuple(sorted(known.index(name) for name in set(names)))
 
 
-def _carried_by(problem: Problem, k: int) -> bool:
+def _carried_by(problem: InverseProblem, k: int) -> bool:
     """Does any contact lie on what joint k carries?"""
     top = problem.mechanism.topology
     links = [site.link for c in problem.contacts for shape in c.pair.shapes for site in shape.sites]
     return any(k == link or k in (i for i, _ in top.paths[link]) for link in links)
 
 
-def _on_the_way(problem: Problem) -> list[str]:
+def _on_the_way(problem: InverseProblem) -> list[str]:
     """Links whose joints carry a contact, the outermost first, and that could be passive."""
     top = problem.mechanism.topology
     able = [k for k in reversed(top.order) if _carried_by(problem, k) and top.angle_index(k) not in problem.idle]
     return [top.names[k] for k in able]
 
 
-def refuse_idle(problem: Problem) -> None:
+def refuse_idle(problem: InverseProblem) -> None:
     """A passive joint that carries no contact is moved by nothing that could be chosen."""
     top = problem.mechanism.topology
     for k in problem.passive:
@@ -116,7 +116,7 @@ def refuse_idle(problem: Problem) -> None:
             )
 
 
-def refuse_count(problem: Problem) -> None:
+def refuse_count(problem: InverseProblem) -> None:
     top = problem.mechanism.topology
     reactions, idle = len(problem.contacts) + len(problem.sticking), len(problem.idle)
     motors = top.dof - idle
@@ -133,7 +133,7 @@ def refuse_count(problem: Problem) -> None:
         raise errors.CaromError(f"{counted}, so that torques and reactions could work against each other; {cure}")
 
 
-def refuse_follow(problem: Problem, links: tuple[int, ...]) -> None:
+def refuse_follow(problem: InverseProblem, links: tuple[int, ...]) -> None:
     count, names = len(problem.sliding), [problem.mechanism.topology.names[k] for k in links]
     if len(links) != count or count == 0:
         raise errors.CaromError(

@@ -12,7 +12,7 @@ from ...dynamics.forward_inverse import efforts, formalism_of, generalized_force
 from ...quantities import Real, Vector
 from .._rows import Rows
 from ._arrays import rows_at, small_solve, stack
-from .problem import Problem
+from .problem import InverseProblem
 
 
 class ContactEfforts(NamedTuple):
@@ -31,7 +31,7 @@ class ContactEfforts(NamedTuple):
     creep_acceleration: Any  # [m/s^2]
 
 
-def efforts_of(problem: Problem, q: Any, v: Any, a: Any, senses: Any, t: Any, chosen: Any) -> ContactEfforts:
+def efforts_of(problem: InverseProblem, q: Any, v: Any, a: Any, senses: Any, t: Any, chosen: Any) -> ContactEfforts:
     """Torques and reactions of a motion, without any check; `senses` None: as the motion slides."""
     m = problem.mechanism
     chosen = formalism_of(None, m.topology.links) if chosen is None else chosen
@@ -56,7 +56,7 @@ def efforts_of(problem: Problem, q: Any, v: Any, a: Any, senses: Any, t: Any, ch
     )
 
 
-def _coefficients(problem: Problem, slips: Any, sliding: Any) -> tuple[list[Any], list[Any]]:
+def _coefficients(problem: InverseProblem, slips: Any, sliding: Any) -> tuple[list[Any], list[Any]]:
     """Friction along t over normal force of every contact, and its part that does not depend on it [N]."""
     ratio, viscous = [], []
     for i, contact in enumerate(problem.contacts):
@@ -67,7 +67,7 @@ def _coefficients(problem: Problem, slips: Any, sliding: Any) -> tuple[list[Any]
     return ratio, viscous
 
 
-def _levers(problem: Problem, each: list[Rows], slips: Any, sliding: Real) -> tuple[Any, Any]:
+def _levers(problem: InverseProblem, each: list[Rows], slips: Any, sliding: Real) -> tuple[Any, Any]:
     """Moments of a unit of every unknown about the joints (its force on free bases), and those of viscous drag."""
     ratio, viscous = _coefficients(problem, slips, sliding)
     columns, drag = [], jnp.zeros(problem.mechanism.dof)
@@ -79,7 +79,7 @@ def _levers(problem: Problem, each: list[Rows], slips: Any, sliding: Real) -> tu
     return levers, efforts(problem.mechanism, drag)
 
 
-def _friction(problem: Problem, slips: Any, sliding: Real, forces: Any) -> Any:
+def _friction(problem: InverseProblem, slips: Any, sliding: Real, forces: Any) -> Any:
     ratio, viscous = _coefficients(problem, slips, sliding)
     out = [r * forces[i] + fixed for i, (r, fixed) in enumerate(zip(ratio, viscous, strict=True))]
     for k, i in enumerate(problem.sticking):
@@ -87,7 +87,7 @@ def _friction(problem: Problem, slips: Any, sliding: Real, forces: Any) -> Any:
     return stack(out)
 
 
-def _leverage(problem: Problem, each: list[Rows], slips: Any, sliding: Real, small: Any) -> tuple[Any, Any]:
+def _leverage(problem: InverseProblem, each: list[Rows], slips: Any, sliding: Real, small: Any) -> tuple[Any, Any]:
     """Smallest singular value of the equations without torques, and the equation that it concerns most.
 
     A row is divided by the longest lever arm, a column by the length of n - sigma mu t: sines of angles remain.
@@ -105,7 +105,7 @@ def _leverage(problem: Problem, each: list[Rows], slips: Any, sliding: Real, sma
     return values[-1], jnp.argmax(jnp.abs(left[:, -1]))
 
 
-def _misses(problem: Problem, each: list[Rows], a: Vector) -> tuple[Any, ...]:
+def _misses(problem: InverseProblem, each: list[Rows], a: Vector) -> tuple[Any, ...]:
     """By how much the motion leaves its surfaces, and slides where it should stick."""
     stuck = np.asarray([i in problem.sticking for i in range(len(each))])
     rise = stack([jnp.dot(stack(r.normal), a) + r.normal_drift for r in each])

@@ -10,11 +10,11 @@ import numpy as np
 
 from ... import errors
 from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
-from ...quantities import Real, Vector
+from ...quantities import Gravity, Real, Vector
 from ._closing import closed_motion
 from .checks import checked, reached, senses_of
 from .problem import (
-    Problem,
+    InverseProblem,
     contacts_of,
     names_of,
     refuse_count,
@@ -26,7 +26,7 @@ from .problem import (
 from .reactions import ContactEfforts, efforts_of
 
 
-class ContactInverse(Problem):
+class ContactInverse(InverseProblem):
     """Inverse dynamics of a mechanism whose sites slide, or stick, on surfaces.
 
     - `contacts`: one or several contacts of sites with surfaces, with an impulsive law; restitution plays no part
@@ -49,7 +49,7 @@ class ContactInverse(Problem):
         contacts: Any,
         passive: Any = (),
         sticking: Any = (),
-        gravity: Any = STANDARD_GRAVITY,
+        gravity: Gravity = STANDARD_GRAVITY,
     ) -> None:
         self.mechanism = rigid_of(mechanism)
         self.contacts = contacts_of(self.mechanism, contacts)
@@ -68,7 +68,7 @@ class ContactInverse(Problem):
         t: Real = 0.0,
         *,
         throw: bool = True,
-        formalism: Any = None,
+        formalism: str | None = None,
     ) -> ContactEfforts:
         """Torques and reactions of the motion (q, v, a).
 

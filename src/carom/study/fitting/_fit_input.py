@@ -18,7 +18,7 @@ from ...quantities import Function, Given, Real, Times, Vector
 
 
 @dataclasses.dataclass(frozen=True)
-class Problem:
+class FitProblem:
     measured: np.ndarray
     noise: np.ndarray
     channels: tuple[str, ...] | None
@@ -113,7 +113,7 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
         )
 
 
-def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times) -> Problem:
+def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times) -> FitProblem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
         raise errors.CaromError(
@@ -141,7 +141,7 @@ def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Re
             )
     _check_times(times, arrays)
     shapes = tuple(x.shape for x in arrays.values())
-    return Problem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
+    return FitProblem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
 
 
 def called(predict: Function, with_args: bool, parameters: PyTree, args: Any) -> Any:

@@ -14,7 +14,16 @@ import numpy as np
 from ... import errors
 from ...hybrid._run import compiler_options
 from ...quantities import Function, Vector
-from ._fit_input import Problem, called, check_confidence, positive_of, problem_of, refuse_few_data, sizes_of, start_of
+from ._fit_input import (
+    FitProblem,
+    called,
+    check_confidence,
+    positive_of,
+    problem_of,
+    refuse_few_data,
+    sizes_of,
+    start_of,
+)
 from ._search import Found, plain, search
 from ._uncertainty import uncertainty
 
@@ -146,7 +155,7 @@ def _not_converged(found: Found, names: tuple[str, ...]) -> str:
 
 
 def _evaluation(
-    problem: Problem, above: np.ndarray, linearised: Callable[[Any], tuple[Any, Any]]
+    problem: FitProblem, above: np.ndarray, linearised: Callable[[Any], tuple[Any, Any]]
 ) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
     """What the search asks at u, the parameters, as logarithms where they stay above zero."""
 

@@ -37,7 +37,7 @@ def folder(name: str) -> Path | None:
 
 
 def own_files(name: str) -> Path | None:
-    """The folder `name`, rid of all that is not the user's own: for programs that JAX keeps, which have no tag."""
+    """The folder `name`, rid of all that others can have written: for programs that JAX keeps, which have no tag."""
     path = folder(name)
     if path is None:
         return None
@@ -45,7 +45,8 @@ def own_files(name: str) -> Path | None:
         for entry in os.scandir(path):
             with contextlib.suppress(FileNotFoundError):  # another process was faster
                 seen = entry.stat(follow_symlinks=False)
-                if stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid():
+                theirs = stat.S_ISLNK(seen.st_mode) or seen.st_uid != os.geteuid()
+                if theirs or seen.st_mode & OTHERS_WRITE:
                     os.unlink(entry.path)
     except OSError as trouble:
         _warn(f"compiled programs are not kept: {path} holds files of others that cannot be removed: {trouble}")
@@ -88,9 +89,21 @@ def _refuse_foreign(path: Path) -> None:
     if seen.st_mode & OTHERS_WRITE:
         raise Refused("others can write to it; remove it, as what is in it may be theirs")
     for above in Path(os.path.realpath(path)).parents:
-        mode = os.stat(above).st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise Refused(f"everybody can write to {above}")
+        _refuse_above(above, os.stat(above))
+    if seen.st_mode & OTHERS_AT_ALL:  # made by an older carom, or by hand: nobody else has to look into it
+        os.chmod(path, stat.S_IMODE(seen.st_mode) & ~OTHERS_AT_ALL)
+
+
+def _refuse_above(folder: Path, seen: os.stat_result) -> None:
+    """A folder in which somebody else can put another one in the place of the user's: its owner, or who may write.
+
+    Where the sticky bit is set, as in /tmp, only owners may rename what is theirs.
+    """
+    if seen.st_uid not in (0, os.geteuid()):
+        raise Refused(f"{folder} belongs to another user")
+    if seen.st_mode & OTHERS_WRITE and not seen.st_mode & stat.S_ISVTX:
+        who = "everybody" if seen.st_mode & stat.S_IWOTH else "a group"
+        raise Refused(f"{who} can write to {folder} (chmod go-w takes that away)")
 
 
 def _warn(sentence: str) -> None:

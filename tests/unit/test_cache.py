@@ -119,15 +119,54 @@ def foreign(seen: os.stat_result) -> os.stat_result:
     return os.stat_result(changed)
 
 
-@pytest.mark.parametrize(("which", "said"), [("carom", "others can write to it"), ("cache", "everybody can write to")])
-def test_open_folders_are_refused(place, tmp_path, which, said):
+OPEN = [
+    ("carom", 0o777, "others can write to it"),
+    ("carom", 0o720, "others can write to it"),
+    ("cache", 0o777, "everybody can write to"),
+    ("cache", 0o770, "a group can write to"),
+]
+
+
+@pytest.mark.parametrize(("which", "mode", "said"), OPEN)
+def test_open_folders_are_refused(place, tmp_path, which, mode, said):
     os.makedirs(place, mode=0o700)
-    {"carom": place.parent, "cache": tmp_path / "cache"}[which].chmod(0o777)
+    {"carom": place.parent, "cache": tmp_path / "cache"}[which].chmod(mode)
     with pytest.warns(carom.CaromWarning, match=said):
         assert cache.folder("programs") is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cache.folder("programs") is None  # said once
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_place_where_only_owners_may_rename_is_fine(place, tmp_path, mode):
+    os.makedirs(place, mode=0o700)
+    (tmp_path / "cache").chmod(0o1000 | mode)
+    assert cache.folder("programs") == place
+
+
+def test_a_folder_in_which_somebody_else_is_at_home_is_refused(place, tmp_path, monkeypatch):
+    """Whoever owns a folder above can put another one in the place of the user's."""
+    os.makedirs(place, mode=0o700)
+    above = os.stat(tmp_path / "cache").st_ino
+
+    def seen(*at, stat=os.stat, **k):
+        found = list(stat(*at, **k))
+        found[4] += 12345 if found[1] == above else 0
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "stat", seen)
+    with pytest.warns(carom.CaromWarning, match="cache belongs to another user"):
+        assert cache.folder("programs") is None
+
+
+def test_folders_that_others_can_look_into_are_closed(place):
+    os.makedirs(place, mode=0o755)
+    for path in (place, place.parent):
+        path.chmod(0o755)
+    assert cache.folder("programs") == place
+    for path in (place, place.parent):
+        assert path.stat().st_mode & 0o777 == 0o700
 
 
 def test_folders_and_files_are_closed_to_others(file):
@@ -183,11 +222,15 @@ def test_a_home_that_cannot_be_written(tmp_path):
 
 
 def test_programs_of_jax_that_are_not_the_users_own_go(place, tmp_path):
-    """JAX's files have no tag: a link may lead anywhere, and what belongs to somebody else is theirs."""
+    """JAX's files have no tag: a link may lead anywhere, and what somebody else owns or can write is theirs."""
     compiled = cache.folder("compiled")
     assert compiled is not None
     (compiled / "mine").write_bytes(b"a program")
+    (compiled / "mine").chmod(0o644)
     (compiled / "link").symlink_to(tmp_path)
+    for name, mode in (("of a group", 0o664), ("of all", 0o602)):
+        (compiled / name).write_bytes(b"a program")
+        (compiled / name).chmod(mode)
     if os.geteuid() == 0:
         (compiled / "theirs").write_bytes(b"a program")
         os.chown(compiled / "theirs", 12345, 12345)

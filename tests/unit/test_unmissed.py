@@ -1,5 +1,6 @@
 """What an attack on the events found: each was passed in silence, or refused, once."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -51,6 +52,70 @@ def test_a_hill_is_met_although_the_ground_below_is_farther_away(kind):
         start = world.state(base=(-2.0, 0.8), base_velocity=(speed, 0.0))
         run = carom.simulate(world, start, until=1.0, settings=carom.Settings(max_events=1))
         assert run.events[0].t == pytest.approx((2.0 - wall) / speed, rel=1e-9)
+
+
+def bump(x, at):
+    return jnp.exp(-((5.0 * (x - at)) ** 2))
+
+
+@pytest.mark.parametrize("law", [carom.Newton(0.5), pytest.param(carom.HuntCrossley(1e6, 0.5), marks=pytest.mark.slow)])
+def test_a_hill_where_nobody_looked_is_met(law):
+    """Curvature was looked for near the probe alone, and what is elsewhere was taken to be as flat."""
+    wall = 2.0 - np.sqrt(-np.log(0.8)) / 5.0  # of a point that flies at 0.8 m
+    for at in (30.0, -1000.0):
+        surface = carom.Graph(bump, parameters=(at,))
+        world = carom.World(BALL, contacts=carom.Contact(BALL.tip, surface, law, name="hill"), gravity=0.0)
+        start = world.state(base=(at - 2.0, 0.8), base_velocity=(5.0, 0.0))
+        run = carom.simulate(world, start, until=1.0, settings=carom.Settings(max_events=1))
+        assert run.events[0].t == pytest.approx(wall / 5.0, rel=1e-9)
+        assert len(run.t) < 300
+
+
+def test_a_hill_that_is_carried_in_is_met():
+    carried = carom.Moving(carom.Graph(bump, parameters=(-40.0,)), velocity=(10.0, 0.0))
+    world = carom.World(BALL, contacts=carom.Contact(BALL.tip, carried, carom.Newton(0.5), name="hill"), gravity=0.0)
+    run = carom.simulate(world, world.state(base=(0.0, 0.8)), until=8.0, settings=carom.Settings(max_events=1))
+    assert run.events[0].t == pytest.approx(4.0 - np.sqrt(-np.log(0.8)) / 50.0, rel=1e-9)
+
+
+def test_a_foot_is_on_the_near_side_of_a_hill():
+    """Newton's step from the foot of the hill led beyond it, for some places and not for their neighbours."""
+    x = np.linspace(-0.25, -0.15, 2001)
+    gap = np.asarray(jax.vmap(lambda x: HILLS["graph"]().gap(x, 0.8, 0.0))(jnp.asarray(x)))
+    assert np.all(np.abs(np.diff(gap)) <= 1.0001 * (x[1] - x[0]))  # a distance changes by no more than the way
+
+
+@pytest.mark.parametrize("width", [0.01, 0.002, 0.001])
+def test_narrow_hills_are_found_in_the_window(width):
+    """0.02 m wide, and less than what is between two places that are looked at."""
+
+    def height(x, at):
+        return jnp.exp(-(((x - at) / width) ** 2)) + 0.1 * jnp.sin(3.0 * x)
+
+    for at in (3.33, -7.2031, 0.4999):
+        graph = carom.Graph(height, parameters=(at,))
+        assert float(graph.bend) == pytest.approx(0.5 * width**2, rel=0.02)
+        assert float(graph.steep) >= 0.99 * np.sqrt(2.0 / np.e) / width
+
+
+@pytest.mark.parametrize("width", [0.01, 0.004])
+def test_narrow_hills_of_an_equation_are_found_in_the_window(width):
+    surface = carom.Implicit(lambda x, y: y - jnp.exp(-((x / width) ** 2)), probe=(3.0, 2.0))
+    assert float(surface.bend) == pytest.approx(0.5 * width**2, rel=0.02)
+
+
+def test_what_was_looked_at_ends_at_the_window():
+    small, wide = (carom.Graph(bump, parameters=(30.0,), window=w) for w in (1.0, 50.0))
+    assert np.isinf(small.bend) and wide.bend == pytest.approx(0.02, rel=1e-3)
+    assert small.clearance(0.0, 5.0, 0.0, 5.0) == pytest.approx(1.0)  # up to the edge
+    assert small.clearance(3.0, 5.0, 0.0, 5.0) == 0.01  # beyond it
+    for kind in (carom.Graph, carom.Implicit):
+        with pytest.raises(
+            carom.CaromError, match=r"window of .* is 1e[+]06 m; it must not be above 1000 m; give bend="
+        ):
+            kind(lambda *at: at[-1], window=1e6)
+        with pytest.raises(carom.CaromError, match="got window and bend; where the bend is known nobody looks for it"):
+            kind(lambda *at: at[-1], window=1.0, bend=1.0)
 
 
 def test_bodies_of_very_different_masses_rest_beside_each_other():

@@ -257,7 +257,8 @@ class CompliantContact(AbstractAutomaton):
         swing, beat = self.pair.swing(scene)
         swing, sure = jnp.where(is_open, swing, 0.0), self.pair.sure(scene, k)
         sure = None if sure is None else jnp.where(is_open, sure - surface, NEVER)
-        return (Watch(value, sweep, swing, beat, self.pair.bend, sure=sure), *(None,) * (len(self.exits) - 1))
+        bend = self.pair.bend(scene, swing)
+        return (Watch(value, sweep, swing, beat, bend, sure=sure), *(None,) * (len(self.exits) - 1))
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Corners of a formula; of dry friction slip to either side, and stop."""

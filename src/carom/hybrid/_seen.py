@@ -23,14 +23,13 @@ import jax.numpy as jnp
 
 from ..quantities import Memories, Phases, Real, Reals
 from ._locate import Asked, Ends
-from .condition import BEAT, Watch, any_of
+from .condition import BEAT, TURNS, Watch, any_of
 from .scene import Continuous
 from .world import World, owns, scene_of
 
 NODES = (0.25, 0.5, 0.75)
 PART = 0.25  # between two of them
 ENOUGH = 0.99  # of a step: a cut to more than this is none
-TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
 

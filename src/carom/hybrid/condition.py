@@ -21,6 +21,7 @@ from ..quantities import Flag, Real
 NEVER = -1.0  # value of an exit that the present phase does not have
 ULP = float(jnp.finfo(jnp.float64).eps)
 BEAT = 2.0  # [rad] of the fastest swing of a surface in one step, a quarter of it between two instants
+TURNS = 2.0  # radii of curvature that may be swept in one step, likewise
 ROUNDING = 64.0 * ULP  # of a number, relative to the sum of the sizes of its terms
 
 

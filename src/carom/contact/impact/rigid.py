@@ -273,7 +273,8 @@ class RigidContacts(AbstractAutomaton):
             swing, room = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
             sure = pair.sure(scene, touch)
             sure = None if sure is None else jnp.where(is_open, sure, NEVER)
-            out.append(Watch(value, sweep, swing, beat, pair.bend, room, touch.indentation, sure))
+            bend = pair.bend(scene, swing)
+            out.append(Watch(value, sweep, swing, beat, bend, room, touch.indentation, sure))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:

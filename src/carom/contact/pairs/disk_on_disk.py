@@ -85,8 +85,7 @@ class DiskOnDisk(AbstractPair):
     def pace(self, scene: Scene, speeds: Reals) -> Any:
         return scene.reach(self.first, speeds) + scene.reach(self.second, speeds)
 
-    @property
-    def bend(self) -> Any:
+    def bend(self, scene: Scene, swing: Real) -> Any:
         return (
             jnp.abs(self.second_radius - self.first_radius) if self.inside else self.first_radius + self.second_radius
         )

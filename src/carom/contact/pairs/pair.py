@@ -83,9 +83,11 @@ class AbstractPair(eqx.Module):
         Of a second body whose motion is prescribed, `swing` counts apart.
         """
 
-    @property
-    def bend(self) -> Any:
-        """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not."""
+    def bend(self, scene: Scene, swing: Real) -> Any:
+        """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not.
+
+        `swing` is how far [m] the second body may be from where it is now, by itself.
+        """
         return jnp.inf
 
     @property

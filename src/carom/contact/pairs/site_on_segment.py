@@ -120,6 +120,5 @@ class SiteOnSegment(AbstractPair):
         ends = jnp.maximum(scene.reach(bar.start, speeds), scene.reach(bar.end, speeds))
         return scene.reach(self.site, speeds) + ends
 
-    @property
-    def bend(self) -> Any:
+    def bend(self, scene: Scene, swing: Real) -> Any:
         return self.radius + self.segment.radius

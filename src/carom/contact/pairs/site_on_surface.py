@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...hybrid.condition import BEAT
+from ...hybrid.condition import BEAT, TURNS
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
@@ -102,9 +102,12 @@ class SiteOnSurface(AbstractPair):
         x, y, _, _ = scene.site(self.site)
         return self.radius - self.surface.clearance(x, y, scene.t, self.radius - k.indentation)
 
-    @property
-    def bend(self) -> Any:
-        return self.surface.bound().bend
+    def bend(self, scene: Scene, swing: Real) -> Any:
+        """What is swept in a step stays within what was looked at, or is as short as what is assumed beyond allows."""
+        x, y, _, _ = scene.site(self.site)
+        known = self.surface.known(x, y, scene.t)
+        room = known.within - self.radius - finite(swing)
+        return jnp.maximum(jnp.minimum(known.bend, room / TURNS), known.assumed)
 
     def check(self, mechanism: Mechanism) -> None:
         rate = errors.known(self.surface.bound().rate)

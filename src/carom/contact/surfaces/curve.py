@@ -43,13 +43,13 @@ class AbstractCurve(AbstractSurface):
         return self.locate(x, y, t)[1]
 
 
-def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: Any) -> Any:
+def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: Any, steps: int = STEPS) -> Any:
     """Iterate `search` without derivatives, then take two differentiable steps of `newton`.
 
     Newton's error is squared in every step, so two steps from the solution carry its derivatives exactly up to the
     third order; the many steps before need not be differentiated. `search` must not see what carries derivatives.
     """
-    found = jax.lax.fori_loop(0, STEPS, lambda _, at: search(at), jax.lax.stop_gradient(start))
+    found = jax.lax.fori_loop(0, steps, lambda _, at: search(at), jax.lax.stop_gradient(start))
     return newton(newton(jax.lax.stop_gradient(found)))
 
 

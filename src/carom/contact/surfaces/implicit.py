@@ -14,12 +14,16 @@ from jaxtyping import PyTree
 from ... import errors
 from ...hybrid._in_words import told
 from ...quantities import Function, Real
+from ._look import Along, followed, radius_of
 from ._outline import Box, zero_set
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
-from .surface import NOWHERE, Bound, bend_of, given_bend, still
+from .surface import NOWHERE, WINDOW, Bound, Known, given_bend, given_window, looked_at, nearest, still
 
 FLAT = 1e-6  # [m] a gradient smaller than this times the second derivatives counts as zero
 LOST = 1e-20  # a gradient without a direction
+RINGS, RAYS = 3, 8  # of points around the probe, from which the curve is looked for and followed
+STEPS = 240  # along it, either way, from each of the points found; in a window above 10 m as many more
+STRIDE = 1 / 400  # of a window of 10 m or less: the longest of these steps
 
 
 class Implicit(AbstractCurve):
@@ -29,7 +33,8 @@ class Implicit(AbstractCurve):
       the gap is a distance [m] all the same. A billiard table: `Implicit(lambda x, y: 1 - (x / 2) ** 2 - y**2)`
     - `parameters`: further arguments of it, if they are to be changed without compiling again, or differentiated
     - `probe`: a point (x, y) [m], the origin by default, from which the curve is looked for when the surface is made
-    - `bend` [m]: its smallest radius of curvature; if left out, what is found where feet of points around `probe` lie
+    - `bend` [m]: its smallest radius of curvature; if left out, the curve is followed through the window, within
+      `window` [m] (10) of `probe`, when it is made; outside, it is taken to be 0.01 m or what was found, if smaller
 
     The gap is the distance to the nearest point, a true one within the curve's radius of curvature. Farther away the
     search walks downhill to a nearby foot, not always the nearest; the sign of the gap is right everywhere.
@@ -39,13 +44,21 @@ class Implicit(AbstractCurve):
     parameters: tuple[Any, ...]
     probe: tuple[Any, Any]
     bend: Any
+    window: float | None = eqx.field(static=True)  # None where bend was given
 
-    def __init__(self, function: Function, parameters: PyTree = (), probe: Any = (0.0, 0.0), bend: Any = None) -> None:
+    def __init__(
+        self,
+        function: Function,
+        parameters: PyTree = (),
+        probe: Any = (0.0, 0.0),
+        bend: Any = None,
+        window: Any = None,
+    ) -> None:
         refuse_function("Implicit", "function", function, "lambda x, y: y - x**2")
         errors.vector("Implicit", "probe", probe, 2)
         self.function, self.parameters = function, numbers("Implicit", parameters)
         x, y = self.probe = jnp.asarray(probe[0], dtype=float), jnp.asarray(probe[1], dtype=float)
-        self.bend = given_bend("Implicit", bend)
+        self.bend, self.window = given_bend("Implicit", bend), given_window("Implicit", window, bend)
         known = errors.known(probe)
         where = "probe" if known is None else f"({known[0]:g}, {known[1]:g})"
         value = probed("Implicit", "function", function, (x, y, *self.parameters), 1, where)
@@ -132,26 +145,46 @@ class Implicit(AbstractCurve):
         return False
 
     def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
-        """A foot nearer than the sharpest bend is the nearest."""
-        return jnp.minimum(gap, self.bend)
+        return nearest(gap, self.known(x, y, t))
+
+    def known(self, x: Real, y: Real, t: Real) -> Known:
+        if self.window is None:
+            return Known(self.bend)
+        (px, py), wide = self.probe, self.window
+        return looked_at(self.bend, wide - jnp.maximum(jnp.abs(x - px), jnp.abs(y - py)))
 
     def outline(self, box: Box, times: np.ndarray) -> list[np.ndarray]:
         return zero_set(lambda x, y: jnp.asarray(self.function(x, y, *self.parameters), dtype=float), box)
 
     def bound(self) -> Bound:
+        """Of the window, where the bend was not given; `known` says what holds outside."""
         return still(self.bend)
 
     def _estimated(self) -> Any:
-        """Sharpest bend near the probe and far from it."""
-        reach, turn = np.meshgrid(np.geomspace(0.01, 10.0, 12), np.arange(16) * 2.4)
-        x, y = (self.probe[0] + (reach * np.cos(turn)).ravel(), self.probe[1] + (reach * np.sin(turn)).ravel())
-        jet = jax.vmap(lambda x, y: self._jet(*self._walked(x, y, 40)))(x, y)
-        on = jnp.abs(jet.a) <= 1e-6 * (jet.size + jet.bending)  # the others did not find the curve
+        """Sharpest bend along the curve, as far as it is found from points near the probe and far from it."""
+        assert self.window is not None
+        (px, py), window, wide = self.probe, self.window, max(1.0, self.window / WINDOW)
+        reach, turn = np.meshgrid(np.geomspace(1e-3, 0.7, RINGS), np.arange(RAYS) * 2.4)
+        out, turn = self.window * reach.ravel(), turn.ravel()
+        x, y = jax.vmap(lambda x, y: self._walked(x, y, 40))(px + out * np.cos(turn), py + out * np.sin(turn))
+
+        def within(x: Real, y: Real) -> Any:
+            return jnp.maximum(jnp.abs(x - px), jnp.abs(y - py)) <= window
+
+        return radius_of(followed(self._put, x, y, within, STRIDE * self.window / wide, round(STEPS * wide)))
+
+    def _put(self, x: Real, y: Real) -> Along:
+        """The place of the curve near a point, by Newton's steps down its slope."""
+        for _ in range(3):
+            jet = self._jet(x, y)
+            (nx, ny), down = jet.normal, jet.a / jet.size
+            x, y = x - down * nx, y - down * ny
+        jet = self._jet(x, y)
+        nx, ny = jet.normal
         # The curve runs along (a_y, -a_x), and with a step along it the gradient turns by its Hessian.
-        tx, ty = jet.y / jet.size, -jet.x / jet.size
-        turning = (jet.xx * tx * tx + 2.0 * jet.xy * tx * ty + jet.yy * ty * ty) / jet.size
-        turning = jnp.where(on, turning, 0.0)
-        return bend_of((tx, ty), (jet.x / jet.size * turning, jet.y / jet.size * turning))
+        turning = (jet.xx * ny * ny - 2.0 * jet.xy * nx * ny + jet.yy * nx * nx) / jet.size
+        on = jnp.abs(jet.a) <= 1e-6 * (jet.size + jet.bending)  # the others did not find the curve
+        return Along(x, y, ny, -nx, jnp.abs(turning), on & jnp.isfinite(turning))
 
 
 class _Jet(NamedTuple):

@@ -16,7 +16,7 @@ from ...hybrid._in_words import told
 from ...quantities import Given, Real
 from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
-from .surface import AbstractSurface, Bound, finite
+from .surface import AbstractSurface, Bound, Known, finite
 
 
 class Moving(AbstractSurface):
@@ -148,6 +148,10 @@ class Moving(AbstractSurface):
     def clearance(self, x: Real, y: Real, t: Real, gap: Real) -> Any:
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.clearance(px, py, t, gap)
+
+    def known(self, x: Real, y: Real, t: Real) -> Known:
+        px, py, _, _ = self._inside(x, y, t)
+        return self.surface.known(px, py, t)
 
     def carries(self, x: Real, y: Real, t: Real, pace: Real, span: Real) -> Any:
         own, (dx, dy, _) = self._bound(), self._motion(t)[0]

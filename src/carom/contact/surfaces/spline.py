@@ -15,6 +15,7 @@ from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
 from ...quantities import Given, Real
 from . import _tridiagonal as tridiagonal
+from ._crossing import crossing
 from ._outline import Box
 from .curve import BENT, AbstractCurve, settled
 from .surface import Bound, bend_of, still
@@ -40,7 +41,7 @@ class Spline(AbstractCurve):
 
     Between points the curve is a cubic in chord length, with continuous curvature (at the ends of a clamped spline the
     curvature jumps to that of the line). The gap is a true distance within its radius of curvature. A curve that
-    crosses itself has no free side; that is not checked.
+    crosses itself, or its straight ends, has no free side and is refused; points that are traced are not checked.
     """
 
     form: ClassVar[Form] = Form(
@@ -76,6 +77,8 @@ class Spline(AbstractCurve):
             first, last = chords[0] * slopes[0], chords[-1] * slopes[-1]
             before = _line(lib, points[0] - first, first)
             cubics = lib.concatenate([before, cubics, _line(lib, points[-1], last)])
+        if lib is np:
+            _refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
         self.samples = _sampled(self.pieces, closed)
 
@@ -204,6 +207,25 @@ def _refuse_coinciding(points: np.ndarray, closed: bool) -> None:
         i, j = int(close[0]), int(close[0] + 1) % len(points)
         cure = "a closed curve returns to its first point by itself; leave the last one out" if j == 0 else "remove one"
         raise errors.CaromError(f"points[{i}] and points[{j}] of Spline coincide; no curve leads between them; {cure}")
+
+
+def _refuse_crossing(pieces: np.ndarray, closed: bool) -> None:
+    found = crossing(pieces, closed)
+    if found is None:
+        return
+    count = len(pieces) if closed else len(pieces) - 1  # points
+
+    def stretch(u: float) -> str:
+        k = int(np.floor(u)) - (0 if closed else 1)
+        if not closed and (k < 0 or k >= count - 1):
+            return f"in its straight end beyond points[{0 if k < 0 else count - 1}]"
+        return f"between points[{k % count}] and points[{(k + 1) % count}]"
+
+    raise errors.CaromError(
+        f"Spline crosses itself at ({found.x:.4g}, {found.y:.4g}): {stretch(found.first)}, and "
+        f"{stretch(found.second)}; a curve that crosses itself has no free side; move points, put more of them where "
+        "it swings out, or give tangents= that lead its ends apart"
+    )
 
 
 def _directions(tangents: Any) -> Any:

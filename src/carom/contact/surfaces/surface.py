@@ -19,6 +19,8 @@ from ._outline import Box, moving_zero_set, zero_set
 # centre, and nothing changes at distances above 1e-20 m.
 NOWHERE = 1e-60
 UNKNOWN_BEND = 0.01  # [m] radius of curvature that is assumed of a surface which does not say
+WINDOW = 10.0  # [m] how far from its probe a curve that is given by a function is looked at when it is made
+WIDEST = 1000.0  # [m] largest such window: looking takes time and memory in proportion to it
 
 
 class Bound(NamedTuple):
@@ -34,6 +36,17 @@ class Bound(NamedTuple):
     turning: Any = 0.0  # [rad/s]
     rate: Any = 0.0  # [rad/s] highest angular frequency; 0 of uniform motion
     bend: Any = UNKNOWN_BEND  # [m] smallest radius of curvature; infinite of a plane
+
+
+class Known(NamedTuple):
+    """What is known of how sharply a surface bends around a place.
+
+    What nobody has looked at cannot be excluded: there it bends as a surface that does not say.
+    """
+
+    bend: Any  # [m] smallest radius of curvature
+    within: Any = jnp.inf  # [m] how far from the place that holds; negative where nobody has looked
+    assumed: Any = 0.0  # [m] beyond
 
 
 def bend_of(first: Any, second: Any) -> Any:
@@ -90,6 +103,10 @@ class AbstractSurface(eqx.Module):
         """No point of the surface is nearer than this [m]; `gap` is what `locate` found there."""
         return gap
 
+    def known(self, x: Real, y: Real, t: Real) -> Known:
+        """How sharply it bends around a point; what `bound` says, unless that is an estimate."""
+        return Known(self.bound().bend)
+
     def carries(self, x: Real, y: Real, t: Real, pace: Real, span: Real) -> Any:
         """Bound of the speed [m/s] of its material near a point that moves at up to `pace` for so long.
 
@@ -128,6 +145,42 @@ def given_bend(owner: str, bend: Real) -> Any:
         return None
     errors.number(owner, "bend", bend, above=0.0)
     return jnp.asarray(bend, dtype=float)
+
+
+def given_window(owner: str, window: Any, bend: Any) -> float | None:
+    """How far [m] from its probe a curve is looked at; None if its bend is given. The work depends on it."""
+    if window is None:
+        return WINDOW if bend is None else None
+    if bend is not None:
+        raise errors.CaromError(
+            f"{owner} got window and bend; where the bend is known nobody looks for it; leave one of them out"
+        )
+    errors.number(owner, "window", window, above=0.0)
+    if errors.known(window) is None:
+        raise errors.CaromError(
+            f"window of {owner} is traced; it must be a plain number, because it says how often to look; or give bend="
+        )
+    if not float(window) <= WIDEST:
+        raise errors.CaromError(
+            f"window of {owner} is {float(window):g} m; it must not be above {WIDEST:g} m; give bend= instead, the "
+            "smallest radius of curvature [m]"
+        )
+    return float(window)
+
+
+def looked_at(bend: Real, edge: Real) -> Known:
+    """What is known of a curve so far [m] from the edge of its window; negative outside."""
+    bend, edge = jax.lax.stop_gradient((bend, edge))
+    return Known(bend, edge, jnp.minimum(bend, UNKNOWN_BEND))
+
+
+def nearest(gap: Real, known: Known, apart: Real = 0.0) -> Any:
+    """No point of a curve is nearer than this [m], if one at `gap` is near, and none that was looked at within `apart`.
+
+    A foot nearer than the sharpest bend is the nearest.
+    """
+    inside = jnp.minimum(jnp.maximum(jnp.minimum(gap, known.bend), apart), known.within)
+    return jnp.where(gap > 0.0, jnp.maximum(inside, jnp.minimum(gap, known.assumed)), gap)
 
 
 def still(bend: Real) -> Bound:

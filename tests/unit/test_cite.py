@@ -20,7 +20,7 @@ class Ours(AbstractAutomaton):
 
 
 def test_what_is_used_is_cited():
-    hold = carom.PostureControl(BALL, [0.0], [1.0], [1.0], compensate_weight=True)
+    hold = carom.PostureControl(BALL, [0.0], [1.0], [1.0], compensate_weight=True, anchored="link1")
     floor = carom.Contact(BALL.tip, carom.Plane(height=0.0), carom.Stronge(0.5), carom.Coulomb(0.3), radius=0.1)
     side = carom.Contact(BALL.tip, carom.Wall(1.0, "left"), carom.Flores(1e6, 0.5), radius=0.1, name="wall")
     text = carom.cite(carom.World(BALL, contacts=[floor, side], control=[hold, Ours()]))

@@ -32,9 +32,9 @@ def soft_run() -> Result:
     """A ball that falls on a linear spring while four controllers push and turn it; they pause while it touches."""
     b = ball()
     contact = carom.Contact(b.tip, carom.Plane(height=0.0), carom.Hooke(STIFFNESS), radius=RADIUS, name="floor")
-    pd = carom.PostureControl(b, [[0.5]], [0.4], [0.04], limit=[0.15], name="pd")
-    digital = carom.PostureControl(b, [[0.5]], [0.2], [0.02], rate=20.0, name="digital")
-    plan = FeedForward(b, Waypoints([0.0, 0.4], [[0.0], [0.05]]), name="plan")
+    pd = carom.PostureControl(b, [[0.5]], [0.4], [0.04], limit=[0.15], anchored="ball", name="pd")
+    digital = carom.PostureControl(b, [[0.5]], [0.2], [0.02], rate=20.0, anchored="ball", name="digital")
+    plan = FeedForward(b, Waypoints([0.0, 0.4], [[0.0], [0.05]]), anchored="ball", name="plan")
     hold = carom.HoldPose(b, [0.0, 0.15, 0.2], kp=[6.0, 6.0, 0.03], kd=0.0, linearise=False)
     control = [pd, digital, plan, hold]
     return drop(carom.World(b, contacts=contact, control=control, gravity=GRAVITY, pause_in_impact=True))

@@ -289,13 +289,13 @@ class CompliantContact(AbstractAutomaton):
         again = ~any_of(fired)
         before, trial = (self._mode(own.phase), own.memory[-2:]), self._trial(scene, own, law, memory)
         mode, least = mode_after(self._dry, before, trial, k.sliding, touch | again, rubbed)
-        leaves = release | (again & (own.phase == OPEN))
-        return Landing(jnp.where(leaves, OPEN, self._phase(law, mode)), (*memory, *least), states)
+        phase = jnp.where(release | (again & (own.phase == OPEN)), OPEN, self._phase(law, mode))
+        return Landing(phase, (*memory, *least), states)
 
     def _trial(self, scene: Scene, own: Own, law: Any, memory: Memory) -> Trial:
         """What dry friction would have to hold if it stuck now."""
-        r = rows_of(self.pair, scene)
-        sticking = Own(self._phase(law, STICKING), (*memory, *own.memory[-2:]), own.states)
+        r, phase = rows_of(self.pair, scene), self._phase(law, STICKING)
+        sticking = Own(phase, (*memory, *own.memory[-2:]), own.states)
         (held,), ((w_tt,),), _ = scene.reactions(self, sticking)
         push = self.normal.force(law, memory, r.touch.indentation, r.touch.rate)
         return Trial(scene, r, push, held, w_tt, self._noise(scene, r.touch))

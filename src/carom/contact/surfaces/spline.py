@@ -15,8 +15,8 @@ from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
 from ...quantities import Given, Real
 from . import _tridiagonal as tridiagonal
-from ._crossing import crossing
 from ._outline import Box
+from ._spline_refusals import refuse_coinciding, refuse_crossing
 from .curve import BENT, AbstractCurve, settled
 from .surface import Bound, bend_of, still
 
@@ -78,7 +78,7 @@ class Spline(AbstractCurve):
             before = _line(lib, points[0] - first, first)
             cubics = lib.concatenate([before, cubics, _line(lib, points[-1], last)])
         if lib is np:
-            _refuse_crossing(cubics, closed)
+            refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
         self.samples = _sampled(self.pieces, closed)
 
@@ -178,7 +178,7 @@ def _checked(points: Given, closed: bool) -> Any:
         return points
     if not np.all(np.isfinite(given)):
         raise errors.CaromError("points of Spline holds a number that is not finite; check how they were computed")
-    _refuse_coinciding(given, closed)
+    refuse_coinciding(given, closed)
     return given
 
 
@@ -197,35 +197,6 @@ def _stacked(points: Any) -> Any:
         return points
     lib = _library(points)
     return lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in p]) for p in points])
-
-
-def _refuse_coinciding(points: np.ndarray, closed: bool) -> None:
-    after = np.roll(points, -1, axis=0) if closed else points[1:]
-    apart = np.hypot(*(after - points[: len(after)]).T)
-    close = np.flatnonzero(apart <= 1e-9 * np.max(np.ptp(points, axis=0)))
-    if close.size:
-        i, j = int(close[0]), int(close[0] + 1) % len(points)
-        cure = "a closed curve returns to its first point by itself; leave the last one out" if j == 0 else "remove one"
-        raise errors.CaromError(f"points[{i}] and points[{j}] of Spline coincide; no curve leads between them; {cure}")
-
-
-def _refuse_crossing(pieces: np.ndarray, closed: bool) -> None:
-    found = crossing(pieces, closed)
-    if found is None:
-        return
-    count = len(pieces) if closed else len(pieces) - 1  # points
-
-    def stretch(u: float) -> str:
-        k = int(np.floor(u)) - (0 if closed else 1)
-        if not closed and (k < 0 or k >= count - 1):
-            return f"in its straight end beyond points[{0 if k < 0 else count - 1}]"
-        return f"between points[{k % count}] and points[{(k + 1) % count}]"
-
-    raise errors.CaromError(
-        f"Spline crosses itself at ({found.x:.4g}, {found.y:.4g}): {stretch(found.first)}, and "
-        f"{stretch(found.second)}; a curve that crosses itself has no free side; move points, put more of them where "
-        "it swings out, or give tangents= that lead its ends apart"
-    )
 
 
 def _directions(tangents: Any) -> Any:

@@ -295,7 +295,6 @@ class CompliantContact(AbstractAutomaton):
     def _trial(self, scene: Scene, own: Own, law: Any, memory: Memory) -> Trial:
         """What dry friction would have to hold if it stuck now."""
         r, phase = rows_of(self.pair, scene), self._phase(law, STICKING)
-        sticking = Own(phase, (*memory, *own.memory[-2:]), own.states)
-        (held,), ((w_tt,),), _ = scene.reactions(self, sticking)
+        (held,), ((w_tt,),), _ = scene.reactions(self, Own(phase, (*memory, *own.memory[-2:]), own.states))
         push = self.normal.force(law, memory, r.touch.indentation, r.touch.rate)
         return Trial(scene, r, push, held, w_tt, self._noise(scene, r.touch))

@@ -1,6 +1,6 @@
 """A thousand balls that bounce, slide and roll on slopes, with compliant laws and exact Coulomb friction.
 
-No run may stall, and energy (that of the dent included) never grows. Twenty of each law are integrated again by SciPy.
+No run may stall, and energy (that of the dent included) never grows. Six of each law are integrated again by SciPy.
 """
 
 import numpy as np

@@ -16,15 +16,9 @@ G, RADIUS, PER_PERIOD = 9.81, 0.01, 400
 
 
 def table(p):
-    """All of its numbers come from the lane: constants among them are refused while JAX traces (see test_rows.py)."""
-    still = 0.0 * p["phase"]
+    """A floor that is shaken up and down."""
     return carom.Moving(
-        carom.Plane(height=0.0),
-        velocity=(still, still),
-        turning=still,
-        amplitude=(still, p["amplitude"]),
-        frequency=p["frequency"],
-        phase=p["phase"],
+        carom.Plane(height=0.0), amplitude=(0.0, p["amplitude"]), frequency=p["frequency"], phase=p["phase"]
     )
 
 

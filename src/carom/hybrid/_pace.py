@@ -11,7 +11,7 @@ import numpy as np
 
 from ..quantities import Flag, Real
 from ._carry import Attempt, Carry, Verdict
-from .condition import any_of
+from .condition import TURNS, Watch, any_of
 from .scene import Continuous
 from .settings import Integration
 from .solvers import error_norm
@@ -62,6 +62,19 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     if isinstance(like.q, tuple):
         return tuple(units), tuple(places)
     return jnp.stack(units), np.stack(places)
+
+
+def passed(look: list[Watch | None], span: Real) -> Any:
+    """Length to which a step is cut that slides or rolls along a surface farther than it takes to bend; or infinity.
+
+    A contact that is held meets nothing: a hump between two stages of the solver would not be felt.
+    """
+    where: Any = jnp.full_like(span, jnp.inf)
+    for w in look:
+        if w is not None and not isinstance(w.along, float):
+            far = w.along * span > 1.01 * TURNS * w.bend
+            where = jnp.where(far, jnp.minimum(where, TURNS * w.bend / jnp.where(far, w.along, 1.0)), where)
+    return where
 
 
 def most_turned(world: World, before: Continuous, after: Continuous) -> Any:

@@ -85,6 +85,17 @@ def test_a_foot_is_on_the_near_side_of_a_hill():
     assert np.all(np.abs(np.diff(gap)) <= 1.0001 * (x[1] - x[0]))  # a distance changes by no more than the way
 
 
+def test_what_rolls_does_not_pass_a_bump_unfelt():
+    """A held contact meets nothing: steps of 0.25 s, metres long, went over a bump as if it were not there."""
+    road = carom.Graph(lambda x, at: 0.01 * jnp.exp(-(((x - at) / 0.05) ** 2)), parameters=(3.0,))
+    contact = carom.Contact(BALL.tip, road, carom.Newton(0.0), radius=0.02, name="road")
+    world = carom.World(BALL, contacts=contact, gravity=9.81)
+    for speed in (2.0, 3.0, 5.0, 7.0, 10.0):
+        run = carom.simulate(world, world.state(base=(0.0, 0.02), base_velocity=(speed, 0.0)), until=6.0 / speed)
+        assert run.events[0].exit == "lift road" and run.events[0].t * speed == pytest.approx(2.95, abs=0.06)
+        assert run.q[:, 1].max() > 0.03
+
+
 @pytest.mark.parametrize("width", [0.01, 0.002, 0.001])
 def test_narrow_hills_are_found_in_the_window(width):
     """0.02 m wide, and less than what is between two places that are looked at."""

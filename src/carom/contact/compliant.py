@@ -253,12 +253,13 @@ class CompliantContact(AbstractAutomaton):
         k, is_open = self.touching(scene), own.phase == OPEN
         surface = self.normal.surface(self._lawful(own.memory), self.pair.place(scene, k))
         value = jnp.where(is_open, k.indentation - surface, NEVER)
-        sweep = 0.0 if scene.fastest is None else jnp.where(is_open, self.pair.pace(scene, scene.fastest), 0.0)
+        pace = 0.0 if scene.fastest is None else self.pair.pace(scene, scene.fastest)
+        sweep, along = jnp.where(is_open, pace, 0.0), self.pair.along(is_open, pace)
         swing, beat = self.pair.swing(scene)
         swing, sure = jnp.where(is_open, swing, 0.0), self.pair.sure(scene, k)
         sure = None if sure is None else jnp.where(is_open, sure - surface, NEVER)
         bend = self.pair.bend(scene, swing)
-        return (Watch(value, sweep, swing, beat, bend, sure=sure), *(None,) * (len(self.exits) - 1))
+        return (Watch(value, sweep, swing, beat, bend, sure=sure, along=along), *(None,) * (len(self.exits) - 1))
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Corners of a formula; of dry friction slip to either side, and stop."""

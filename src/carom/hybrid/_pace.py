@@ -11,7 +11,7 @@ import numpy as np
 
 from ..quantities import Flag, Real
 from ._carry import Attempt, Carry, Verdict
-from .condition import any_of
+from .condition import TURNS, ULP, Watch, any_of
 from .scene import Continuous
 from .settings import Integration
 from .solvers import error_norm
@@ -19,6 +19,7 @@ from .world import World, any_striking
 
 # Of the step-size controller; exponents in units of 1 / order
 SAFETY, INTEGRAL, PROPORTIONAL = 0.95, 0.6, 0.2
+BLURRED = 4.0 * ULP  # of a coordinate: what rounding does to it within a step
 
 
 def error_of(world: World, integration: Integration, before: Continuous, after: Continuous, error: Continuous) -> Any:
@@ -30,9 +31,13 @@ def error_of(world: World, integration: Integration, before: Continuous, after: 
     def moving(unit: Real, a: Any, b: Any) -> Any:
         return atol * unit + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
 
+    def located(unit: Real, a: Any, b: Any) -> Any:
+        # Far away, what rounding does to a place is no error of the step: no shorter one would mend it.
+        return jnp.maximum((atol + rtol) * unit, BLURRED * jnp.maximum(jnp.abs(a), jnp.abs(b)))
+
     scales = (
         jax.tree.map(
-            lambda place, unit, a, b: jnp.where(place, (atol + rtol) * unit, moving(unit, a, b)),
+            lambda place, unit, a, b: jnp.where(place, located(unit, a, b), moving(unit, a, b)),
             places,
             units,
             before.q,
@@ -62,6 +67,19 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     if isinstance(like.q, tuple):
         return tuple(units), tuple(places)
     return jnp.stack(units), np.stack(places)
+
+
+def passed(look: list[Watch | None], span: Real) -> Any:
+    """Length to which a step is cut that slides or rolls along a surface farther than it takes to bend; or infinity.
+
+    A contact that is held meets nothing: a hump between two stages of the solver would not be felt.
+    """
+    where: Any = jnp.full_like(span, jnp.inf)
+    for w in look:
+        if w is not None and not isinstance(w.along, float):
+            far = w.along * span > 1.01 * TURNS * w.bend
+            where = jnp.where(far, jnp.minimum(where, TURNS * w.bend / jnp.where(far, w.along, 1.0)), where)
+    return where
 
 
 def most_turned(world: World, before: Continuous, after: Continuous) -> Any:

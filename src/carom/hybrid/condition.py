@@ -89,6 +89,7 @@ class Watch(NamedTuple):
       (both negative); None where `value` is that
     - `room`: of an open contact: how far rounding may put it inside; None for other exits
     - `depth`: of a rigid contact, open or closed: how far it is inside now
+    - `along`: of a closed contact on a surface: how fast it may move along it, as `sweep`; 0 of an open one
     """
 
     value: Any
@@ -99,3 +100,4 @@ class Watch(NamedTuple):
     room: Any = None
     depth: Any = None
     sure: Any = None
+    along: Any = 0.0

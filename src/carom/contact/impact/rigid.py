@@ -268,13 +268,13 @@ class RigidContacts(AbstractAutomaton):
             pair, is_open = contact.pair, mode == OPEN
             touch = pair.touching(scene)
             value = jnp.where(is_open, touch.indentation, NEVER)
-            sweep = 0.0 if scene.fastest is None else jnp.where(is_open, pair.pace(scene, scene.fastest), 0.0)
+            pace = 0.0 if scene.fastest is None else pair.pace(scene, scene.fastest)
             swing, beat = pair.swing(scene)
             swing, room = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
             sure = pair.sure(scene, touch)
             sure = None if sure is None else jnp.where(is_open, sure, NEVER)
-            bend = pair.bend(scene, swing)
-            out.append(Watch(value, sweep, swing, beat, bend, room, touch.indentation, sure))
+            rest = pair.bend(scene, swing), room, touch.indentation, sure, pair.along(is_open, pace)
+            out.append(Watch(value, jnp.where(is_open, pace, 0.0), swing, beat, *rest))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:

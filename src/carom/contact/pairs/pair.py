@@ -13,7 +13,7 @@ from ...hybrid.reporting import Shape
 from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Real, Reals
+from ...quantities import Flag, Real, Reals
 from ..surfaces import AbstractSurface
 
 
@@ -89,6 +89,10 @@ class AbstractPair(eqx.Module):
         `swing` is how far [m] the second body may be from where it is now, by itself.
         """
         return jnp.inf
+
+    def along(self, is_open: Flag, pace: Real) -> Any:
+        """How fast the contact may move along the second body while it is closed; the number 0 where nobody asks."""
+        return 0.0
 
     @property
     def longest(self) -> Any:

@@ -13,7 +13,7 @@ from ...hybrid.condition import BEAT, TURNS
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Real, Reals
+from ...quantities import Flag, Real, Reals
 from ..surfaces import AbstractSurface
 from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
@@ -89,6 +89,9 @@ class SiteOnSurface(AbstractPair):
         # What turns comes round: the gap swings with it. A function's turning is known at the instant alone.
         turning = jnp.where(jnp.isfinite(bound.turning), bound.turning, 2.0 * self.surface.spin(scene.t))
         return jnp.where(known, bound.swing, jnp.inf), bound.rate + turning
+
+    def along(self, is_open: Flag, pace: Real) -> Any:
+        return jnp.where(is_open, 0.0, pace)
 
     @property
     def longest(self) -> Any:

@@ -243,10 +243,8 @@ class CompliantContact(AbstractAutomaton):
         # a law states by itself is one of its indentation, and rounded as that is.
         exits = [g._replace(rounding=noise) if isinstance(g, Condition) else turning(g, 0.0) for g in inner]
         closed = (*exits, rising(release, rounding=noise), *self._friction_guards(scene, own, k))
-        return (
-            unless(~is_open, rising(k.indentation - surface, rounding=noise)),
-            *(unless(is_open, c) for c in closed),
-        )
+        touch = unless(~is_open, rising(k.indentation - surface, rounding=noise))
+        return touch, *(unless(is_open, c) for c in closed)
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Touch-down, seen inside a step."""
@@ -267,10 +265,10 @@ class CompliantContact(AbstractAutomaton):
             return tuple(turning(g, 0.0) for g in self.friction.piece_guards(own.memory[-1], k.sliding))
         if self._dry is None:
             return ()
-        zero = jnp.zeros_like(k.indentation)
+        zero, law, mode = jnp.zeros_like(k.indentation), self._law(own.phase), self._mode(own.phase)
         held = jax.lax.cond(self._holds(own.phase), lambda: scene.reactions(self, own)[0][0] + zero, lambda: zero)
-        push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
-        return slip_and_stop(self._dry, self._mode(own.phase), own.memory[-2:], k.sliding, push, held)
+        push = self.normal.force(law, self._lawful(own.memory), k.indentation, k.rate)
+        return slip_and_stop(self._dry, mode, own.memory[-2:], k.sliding, push, held)
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         k, old = self.touching(scene), self._lawful(own.memory)
@@ -282,8 +280,8 @@ class CompliantContact(AbstractAutomaton):
         memory = tuple(jnp.where(touch, f, m) for f, m in zip(first, memory, strict=True))
         states = tuple(jnp.where(touch, 0.0, z) for z in own.states)
         if self._bent:
-            piece = self.friction.piece_after(rubbed, own.memory[-1])
-            piece = jnp.where(rubbed[0] | rubbed[1], piece, own.memory[-1])
+            after, old = self.friction.piece_after(rubbed, own.memory[-1]), own.memory[-1]
+            piece = jnp.where(rubbed[0] | rubbed[1], after, old)
             memory = (*memory, jnp.where(touch, self.friction.piece_at(k.sliding), piece))
         if self._dry is None:
             return Landing(jnp.where(release, OPEN, self._phase(law, STICKING)), memory, states)

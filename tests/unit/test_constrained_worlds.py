@@ -14,6 +14,7 @@ from carom.dynamics.constraints import AbstractConstraint, constraint_rows
 from carom.hybrid import outcome
 from carom.hybrid._run import compiler_options
 from carom.hybrid.scene import Scene, split
+from carom.result import _signals as signals
 
 from .closed_loops import G, four_bar, moving, parallelogram, slider_crank
 
@@ -67,6 +68,7 @@ def test_loops_stay_closed_and_energy_stays(loop):
 
 @pytest.mark.slow
 def test_a_redundant_pin_changes_nothing():
+    assert len(swung(four_bar, doubled=True).constraint_forces([0.5])) == 2  # and each of them has its share
     np.testing.assert_allclose(swung(four_bar, doubled=True).q[-1], swung(four_bar).q[-1], atol=1e-10)
 
 
@@ -158,6 +160,24 @@ def test_lanes_and_derivatives():
     np.testing.assert_allclose(ahead, (ends.q[2] - ends.q[1]) / 2e-5, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.slow
+def test_forces_while_weight_is_neglected():
+    """In an impact of a world that pauses, the pin bears neither weight nor motor: it reported both."""
+    arm = carom.Arm([carom.Rod(length=1.0, mass=1.0)] * 2, base=(0.0, 1.0))
+    floor = carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e6), name="floor")
+    world = carom.World(arm, contacts=floor, constraints=dynamics.Locked("link2"), pause_in_impact=True)
+    run = carom.simulate(world, world.state([0.3, 0.0]), until=1.0)
+    hit = run.impacts[0]
+    middle = 0.5 * (hit.t_start + hit.t_end)
+    at = run.at([middle])
+    force = signals.contact_signals(run, np.array([middle]))["floor"].normal[0]
+    there = dynamics.constrained_dynamics(
+        arm, list(world.constraints), at.q[0], at.v[0], forces={"link2.tip": (0.0, force)}, gravity=0.0
+    )
+    found = next(iter(run.constraint_forces([middle]).values()))[0]
+    np.testing.assert_allclose(found, there.multipliers, rtol=1e-7)
+
+
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +195,21 @@ def test_a_lane_that_does_not_meet_them_fails():
     rows = pendulum.state(jnp.array([[0.3, 0.0], [0.3, 0.1]]))
     ends = carom.batch(lambda g: eqx.tree_at(lambda w: w.gravity, pendulum, g), G * jnp.ones((2, 2)), rows, **SHORT)
     assert ends.outcome.tolist() == [outcome.FINISHED, outcome.UNMET]
+
+
+def test_a_file_cannot_hold_them():
+    world = hammer()
+    with pytest.raises(
+        carom.CaromError, match=r"held by Pin\('c.tip' to a fixed point\); constraints cannot be stored"
+    ):
+        carom.Scenario.of(world, falling(world), until=1.0, name="loop")
+
+
+def test_rows_of_starts_are_assembled_too():
+    world = hammer()
+    rows = world.assembled(world.state(jnp.array([[1.2, 0.3, -1.2], [1.0, 0.2, -1.0]])))
+    np.testing.assert_allclose(rows.q[0], world.assembled(world.state([1.2, 0.3, -1.2])).q, atol=1e-14)
+    assert rows.q.shape == rows.v.shape == (2, 3)
 
 
 def test_what_contradicts_itself_cannot_be_assembled():

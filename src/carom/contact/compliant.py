@@ -280,8 +280,8 @@ class CompliantContact(AbstractAutomaton):
         memory = tuple(jnp.where(touch, f, m) for f, m in zip(first, memory, strict=True))
         states = tuple(jnp.where(touch, 0.0, z) for z in own.states)
         if self._bent:
-            after, old = self.friction.piece_after(rubbed, own.memory[-1]), own.memory[-1]
-            piece = jnp.where(rubbed[0] | rubbed[1], after, old)
+            piece = self.friction.piece_after(rubbed, own.memory[-1])
+            piece = jnp.where(rubbed[0] | rubbed[1], piece, own.memory[-1])
             memory = (*memory, jnp.where(touch, self.friction.piece_at(k.sliding), piece))
         if self._dry is None:
             return Landing(jnp.where(release, OPEN, self._phase(law, STICKING)), memory, states)

@@ -28,11 +28,6 @@ class Held(NamedTuple):
 class AbstractConstraint(eqx.Module):
     """Something that stays zero. Derivatives are taken automatically."""
 
-    @property
-    def units(self) -> str:
-        """Of the force along its rows."""
-        return "N"
-
     @abc.abstractmethod
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
         """The quantities that must vanish [m or rad]."""
@@ -145,10 +140,6 @@ class Locked(AbstractConstraint):
         if self.other is not None:
             turned = turned - q[top.angle_index(top.link(self.other))]
         return jnp.stack([turned])
-
-    @property
-    def units(self) -> str:
-        return "N m"
 
     def rows(self, scene: Any) -> list[Held]:
         top, across = scene.mechanism.topology, [0.0] * scene.mechanism.dof

@@ -33,6 +33,13 @@ class FreeMotion(NamedTuple):
 def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> FreeMotion:
     """Accelerations under everything but reactions."""
     scene = scene_of(world, t, y, phases)
+    load, gravity, rates, powers = _loaded(world, scene, y, phases, memory)
+    free, solve = _accelerations(world, scene, y, load, gravity)
+    return FreeMotion(free, solve, rates, powers)
+
+
+def _loaded(world: World, scene: Scene, y: Continuous, phases: Phases, memory: Memories) -> Any:
+    """The load of everything but reactions, the weight that acts, rates of own states, and powers."""
     load = Load(world.mechanism)
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
     rates, powers = [], []
@@ -48,10 +55,9 @@ def free_motion(world: World, t: Real, y: Continuous, phases: Phases, memory: Me
         rates.append(tuple(flow.rates))
     powers += _passive(world, scene, y, load)
     gravity = (acting * world.gravity[0], acting * world.gravity[1])
-    free, solve = _accelerations(world, scene, y, load, gravity)
     if world.pause_in_impact:  # the potential energy goes on counting weight that does not act
         powers.append((acting - 1.0) * _weight_power(world, scene))
-    return FreeMotion(free, solve, tuple(rates), tuple(powers))
+    return load, gravity, tuple(rates), tuple(powers)
 
 
 def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Any:
@@ -220,19 +226,15 @@ def _unbound(mechanism: Mechanism, y: Continuous, load: Load, gravity: tuple[Any
 
 def bond_forces(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> list[Any]:
     """Forces along the rows of all constraints. Reactions of contacts act on the open tree as any load does."""
-    scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
-    each = owns(y, phases, memory)
-    for automaton, own in zip(world.automata, each, strict=True):
-        automaton.force(scene, own, load)
-    _passive(world, scene, y, load)
+    scene = scene_of(world, t, y, phases)
+    load, gravity, _, _ = _loaded(world, scene, y, phases, memory)
     if world.row_count:
-        motion = free_motion(world, t, y, phases, memory)
-        rows = _rows(world, scene, each)
-        found = react(rows, motion.free, _inverse(motion))
+        rows = _rows(world, scene, owns(y, phases, memory))
+        found = react(rows, *_accelerations(world, scene, y, load, gravity))
         for row, force in zip(rows, found.forces, strict=True):
             for i, x in enumerate(row.along):
                 load.add(i, jnp.where(row.active, force * x, 0.0))
-    free, solve = _unbound(world.mechanism, y, load, (world.gravity[0], world.gravity[1]))
+    free, solve = _unbound(world.mechanism, y, load, gravity)
     return bound(bond_rows(world, scene), free, solve).forces
 
 

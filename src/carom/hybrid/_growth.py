@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from ..quantities import Flag, Real
@@ -18,11 +19,9 @@ from .world import World
 REMEMBERED = 4  # squared speeds, at instants that grow by a quarter: the oldest is that of half of the time
 QUARTER = 1.25
 LONG = 300_000  # attempts before a run can be said to take long
-BEYOND, EXPONENTIAL, ONGOING = (
-    1e4,
-    100.0,
-    1.5,
-)  # times the squared speed of the start, at half of the time, at 2/3 of it
+BEYOND = 1e4  # times the squared speed of the start, or of weight
+EXPONENTIAL = 100.0  # times that at half of the time
+ONGOING = 1.5  # times that at two thirds of it
 
 
 class History(NamedTuple):
@@ -34,12 +33,14 @@ class History(NamedTuple):
 
 
 def first_history(world: World, y: Continuous, h: Real) -> History:
-    least = jnp.maximum(top_speed(world, y) ** 2, jnp.linalg.norm(world.gravity) * world.length)
+    gravity, length, v = jax.lax.stop_gradient((world.gravity, world.length, y.v))
+    least = jnp.maximum(top_speed(world, y._replace(v=v)) ** 2, jnp.linalg.norm(gravity) * length)
     return History(least, h, (least,) * REMEMBERED)
 
 
 def remembered(world: World, history: History, t: Real, y: Continuous, accept: Flag) -> History:
     """The history at an accepted step's end."""
+    t, y = jax.lax.stop_gradient((t, y))  # it only decides
     turn = accept & (t >= QUARTER * history.instant)
     moved = (top_speed(world, y) ** 2, *history.past[:-1])
     past = tuple(jnp.where(turn, new, old) for new, old in zip(moved, history.past, strict=True))
@@ -55,10 +56,10 @@ def diverges(history: History, speed: Real, steps: Any) -> Any:
 
 def top_speed(world: World, y: Continuous) -> Any:
     """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
-    top = world.mechanism.topology
+    top, length = world.mechanism.topology, jax.lax.stop_gradient(world.length)
     speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
     if isinstance(y.v, tuple):
-        speeds += [jnp.abs(y.v[top.angle_index(k)]) * world.length for k in range(top.links)]
+        speeds += [jnp.abs(y.v[top.angle_index(k)]) * length for k in range(top.links)]
     else:
-        speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * world.length)
+        speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * length)
     return functools.reduce(jnp.maximum, speeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import jax.numpy as jnp
@@ -46,7 +47,7 @@ def refuse_unmet(world: World, state: State) -> None:
 
 
 def refuse_overlaps(world: World, overlaps: Any) -> None:
-    units = {contact.name: contact.pair.length_unit for contact in world.contacts}
+    units = defaultdict(lambda: "m", {contact.name: contact.pair.length_unit for contact in world.contacts})
     for depths in overlaps:
         for name, (depth, rounding) in depths.items():
             size = float(size_for(world, name))

@@ -124,8 +124,8 @@ def starts_too_far(world: World, scene: Scene) -> Any:
 
 def size_for(world: World, contact: str) -> Any:
     """What places at a contact are compared with: the world's length, or a radian at a joint's stop."""
-    unit = next(c.pair.length_unit for c in world.contacts if c.name == contact)
-    return 1.0 if unit == "rad" else world.length
+    units = {c.name: c.pair.length_unit for c in world.contacts}
+    return 1.0 if units.get(contact) == "rad" else world.length
 
 
 def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:

@@ -163,6 +163,9 @@ class World(eqx.Module):
         """The nearest state that meets the constraints: loops are closed, and velocities keep them closed."""
         if not self.constraints:
             return state
+        if state.lanes is not None:  # a row per lane
+            each = [self.assembled(State(q, v)) for q, v in zip(state.q, state.v, strict=True)]
+            return State(jnp.stack([s.q for s in each]), jnp.stack([s.v for s in each]))
         q, v = assemble(self.mechanism, list(self.constraints), state.q, state.v)
         return State(q, v)
 

@@ -92,7 +92,7 @@ def deepest(result: Result) -> str:
     """Which contact is inside its surface at the end, how deep and where."""
     end = result.final
     scene = Scene(result.world.mechanism, end.t, end.y.q, end.y.v)
-    found = [(contact, contact.pair.touching(scene)) for contact in result.world.contacts]
+    found = [(contact, contact.pair.touching(scene)) for contact in result.world.contacts if contact.rigid]
     contact, touch = max(found, key=lambda each: float(each[1].indentation))
     return (
         f"contact '{contact.name}' is {float(touch.indentation):.3g} {contact.pair.length_unit} inside at "

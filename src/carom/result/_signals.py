@@ -170,10 +170,13 @@ def constraint_signals(result: Result, times: Times) -> dict[str, np.ndarray]:
     world = result.world
     if not world.constraints:
         return {}
-    found, at, out = over(result, times, _bond_forces), 0, {}
+    found, at = over(result, times, _bond_forces), 0
+    out: dict[str, np.ndarray] = {}
     for constraint in world.constraints:
         count = constraint.error(world.mechanism, result.start.q).shape[0]
-        out[constraint.describe()] = found[:, at : at + count]
+        words = constraint.describe()
+        again = sum(name.split(" #")[0] == words for name in out)  # the same one may stand there twice
+        out[f"{words} #{again + 1}" if again else words] = found[:, at : at + count]
         at += count
     return out
 

@@ -39,6 +39,9 @@ def scenario_of(
             raise CaromError(
                 f"Scenario.of got '{word}'; besides start, until, name and settings it takes {', '.join(WORDS)}"
             )
+    if world.constraints:
+        held = ", ".join(constraint.describe() for constraint in world.constraints)
+        raise CaromError(f"the world is held by {held}; constraints cannot be stored in a file; keep it in Python")
     notes = Notes()
     data: dict[str, Any] = {
         "name": name,

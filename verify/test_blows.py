@@ -72,7 +72,7 @@ def test_a_million_blows_on_several_contacts(contacts, count):
         w, u, e, mu, limit = data
         rows = [list(row) for row in w]
         rubs = tuple(range(contacts))
-        impulses, found = impulses_along(Blows(rows, w, u, e, mu, limit, everybody, group, rubs, False, False))
+        impulses, found = impulses_along(Blows(rows, w, u, 0.0 * u, e, mu, limit, everybody, group, rubs, False, False))
         return jnp.stack(impulses), found
 
     chunk = 10_000

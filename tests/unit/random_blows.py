@@ -16,7 +16,7 @@ def several(w: Any, u: Any, e: Any, mu: Any, limit: Any, newton: bool = False, e
     n = len(e)
     rows = [list(row) for row in w]
     group = jnp.ones((n, n), dtype=bool)
-    data = Blows(rows, w, u, e, mu, limit, jnp.ones(n, dtype=bool), group, tuple(range(n)), newton, ends)
+    data = Blows(rows, w, u, 0.0 * u, e, mu, limit, jnp.ones(n, dtype=bool), group, tuple(range(n)), newton, ends)
     impulses, found = impulses_along(data)
     return jnp.stack(impulses), found
 

@@ -90,8 +90,9 @@ def stick_and_ball(with_ball: bool) -> Any:
         memory = tuple(tuple(jnp.asarray(0.0) for _ in a.memory) for a in world.automata)
         scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
+        r = system_of(tuple(made), scene)
         impulses, velocity, found = blow_of(
-            tuple(made), scene, system_of(tuple(made), scene), [jnp.asarray(True)] * n, asked
+            tuple(made), scene, r, [jnp.asarray(True)] * n, asked, [jnp.zeros(())] * len(r.row)
         )
         return jnp.stack(velocity), jnp.stack(impulses), found
 

@@ -88,7 +88,7 @@ def ends_of(s, p, state, **options):
 def judged(s, count=PER):
     """(ends, right, sane, words) of the lanes of a structure and its copies."""
     p, state = copies(s, *lanes(s, count))
-    ends = ends_of(s, p, state, max_steps=100_000)
+    ends = ends_of(s, p, state, max_steps=400_000)  # steep friction at a stiff contact takes 170,000
     above, agree, closes, low, loss = rules(s, p, state, ends, count)
     if not np.all(agree & closes):  # Is it the tolerance? The ledger says which one it needs.
         error = 100.0 * float(np.max(np.where(closes, 0.0, loss), initial=0.0))

@@ -10,7 +10,7 @@ from ..quantities import Flag, Real
 from . import outcome
 from ._carry import Attempt, Carry
 from ._growth import diverges, top_speed
-from .condition import Watch, any_of
+from .condition import NEVER, SHALLOW, Watch, any_of
 from .settings import Integration
 from .world import World
 
@@ -20,7 +20,6 @@ TRIES = 1_000  # attempts in a row without an accepted step of some length: land
 CHATTER, RAPID, EVEN = 10_000, 1e-3, 0.9  # so many events, each within this share of a step, coming no faster
 HARDLY = 1e-5  # of the world's length is how far things move from one such event to the next
 NOWHERE = 1e-9  # of the proposed step: one so short is no progress
-SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error
 LANDING = 4.0  # widths of time within which an event is landed on
 LIGHT = 299_792_458.0  # [m/s] nothing moves faster
 
@@ -57,17 +56,21 @@ def outcome_of(
     return code
 
 
-def depths(look: list[Watch | None], width: Real) -> tuple[Any, Any, Any]:
+def depths(look: list[Watch | None], width: Real, fresh: Flag) -> tuple[Any, Any, Any]:
     """How far [its own unit] a rigid contact is inside, and an open one beyond its rounding; none is: negative.
 
-    The last number is how far one may be where it lands: what moves within a few widths of time, and rounding.
+    The last number is how far one may be where it lands: what moves within a few widths of time, and rounding. In the
+    step of no length after a jump (`fresh`) what has just closed is put where it is held.
     """
     deep: Any = jnp.asarray(-jnp.inf)
     beyond, allowed = deep, jnp.asarray(0.0)
     for w in look:
         if w is not None and w.room is not None:
-            deep, beyond = jnp.maximum(deep, w.depth), jnp.maximum(beyond, w.value - w.room)
-            allowed = jnp.maximum(allowed, w.room + LANDING * width * (w.sweep + w.swing * w.beat))
+            room = w.room + w.slight
+            put = fresh & (w.value == NEVER)
+            deep = jnp.maximum(deep, jnp.where(put, -jnp.inf, w.depth))
+            beyond = jnp.maximum(beyond, w.value - room)
+            allowed = jnp.maximum(allowed, room + LANDING * width * (w.sweep + w.swing * w.beat))
     return deep, beyond, allowed
 
 

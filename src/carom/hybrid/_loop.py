@@ -20,7 +20,7 @@ from ._growth import remembered
 from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
-from ._pace import error_of, most_turned, next_step, passed, restart
+from ._pace import error_of, most_turned, next_step, passed, restart, sunk
 from ._seen import fastest, unseen, watched
 from .condition import any_of
 from .scene import Continuous, Own
@@ -63,7 +63,8 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         heard = heard._replace(edge=asked.edge)
         speeds = fastest(still.y, end, still.rate.v, slope.v, span)
         look = watched(world, now, end, c.phases, c.memory, speeds, span)
-        depth = jax.lax.stop_gradient(depths(look, width_of(t)))
+        depth = jax.lax.stop_gradient(depths(look, width_of(t), c.fresh))
+        norm = jnp.maximum(norm, jnp.where(c.fresh, 0.0, sunk(world, look)))
         met, cut = unseen(world, still, now, end, slope, span, start, heard, look)
         blind = passed(look, span)
         hidden = jax.lax.stop_gradient((jnp.minimum(met, blind), jnp.minimum(cut, blind)))

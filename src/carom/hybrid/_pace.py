@@ -11,7 +11,7 @@ import numpy as np
 
 from ..quantities import Flag, Real
 from ._carry import Attempt, Carry, Verdict
-from .condition import TURNS, ULP, Watch, any_of
+from .condition import NEVER, SHALLOW, TURNS, ULP, Watch, any_of
 from .scene import Continuous
 from .settings import Integration
 from .solvers import error_norm
@@ -80,6 +80,15 @@ def passed(look: list[Watch | None], span: Real) -> Any:
             far = w.along * span > 1.01 * TURNS * w.bend
             where = jnp.where(far, jnp.minimum(where, TURNS * w.bend / jnp.where(far, w.along, 1.0)), where)
     return where
+
+
+def sunk(world: World, look: list[Watch | None]) -> Any:
+    """How far a step let what is held sink, in units of what is allowed: an error of the step like any other.
+
+    Whatever the tolerance, nothing is inside by more than counts as none: it is put back where steps end, not before.
+    """
+    held = [jnp.where(w.value == NEVER, w.depth - w.room, 0.0) for w in look if w is not None and w.room is not None]
+    return functools.reduce(jnp.maximum, held, jnp.asarray(0.0)) / (0.5 * SHALLOW * world.length)
 
 
 def most_turned(world: World, before: Continuous, after: Continuous) -> Any:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from ..quantities import Flag, Real
 
+SHALLOW = 1e-9  # of the world's length: deeper inside, an open contact is an error, and a closed one has drifted
 NEVER = -1.0  # value of an exit that the present phase does not have
 ULP = float(jnp.finfo(jnp.float64).eps)
 BEAT = 2.0  # [rad] of the fastest swing of a surface in one step, a quarter of it between two instants
@@ -89,6 +90,7 @@ class Watch(NamedTuple):
       (both negative); None where `value` is that
     - `room`: of an open contact: how far rounding may put it inside; None for other exits
     - `depth`: of a rigid contact, open or closed: how far it is inside now
+    - `slight`: what also counts as not inside: 1e-9 rad of an angle, which no length is a measure of
     - `along`: of a closed contact on a surface: how fast it may move along it, as `sweep`; 0 of an open one
     """
 
@@ -101,3 +103,4 @@ class Watch(NamedTuple):
     depth: Any = None
     sure: Any = None
     along: Any = 0.0
+    slight: float = 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hybrid import outcome
+from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
 from ..hybrid.world import World
 from ._signals import contact_signals
@@ -20,7 +21,6 @@ CREATED = 1e-9  # of the energy in play: a blow that adds more has created it
 OPEN_ENDED = 1e-6  # [%] of the energy in play: a ledger that misses less closes
 TOO_COARSE = 1.0  # times rtol: a ledger that misses more is worse than its tolerance lets one expect
 TIGHTEST = 1e-13  # tolerance that is recommended
-DEEP = 1e-9  # of the world's length: a rigid contact that is deeper inside has drifted
 PULLS = 1e-6  # of the largest force: a contact that pulls more does so by more than the integration's error
 UNEXPLAINED = "no blow should; check where its law ends it"  # an automaton that does not say how that can be
 MOST = 20_000  # instants at which forces are looked at
@@ -79,7 +79,7 @@ def _created(result: Result) -> list[str]:
 
 def _inside(result: Result) -> list[str]:
     """Rigid contacts that went into their surfaces."""
-    allowed = DEEP * float(result.world.length)
+    allowed = SHALLOW * float(result.world.length)
     if not result.penetration > allowed or int(result.final.outcome) == outcome.INSIDE:  # which says it all
         return []
     return [

@@ -49,6 +49,7 @@ class Blows(NamedTuple):
     rows: list[list[Any]]  # w, number by number
     w: Any  # and as a matrix
     speed: Any  # before the blow
+    noise: Any  # speeds that are but rounding of what they are computed from
     asked: Any  # e, one per contact
     mu: Any
     limit: Any
@@ -269,7 +270,7 @@ def _planned(blows: Blows, now: Moving, plan: Plan, step: Step, unsolved: Any) -
 def _sense(blows: Blows, now: Moving, free: Any) -> Any:
     """Senses of sliding; 0 for contacts that are free, or whose velocity is but rounding."""
     n = len(blows.asked)
-    still = jnp.abs(now.speed[n:]) <= _tiny(blows)[n:]
+    still = jnp.abs(now.speed[n:]) <= jnp.maximum(_tiny(blows), blows.noise)[n:]
     return jnp.where(free | still, 0.0, jnp.sign(now.speed[n:]))
 
 

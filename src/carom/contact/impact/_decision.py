@@ -47,16 +47,17 @@ def landed(
     jammed = any_of([s & ~moved & ~g for s, moved, g in zip(exits.strikes, r.moved, grazes, strict=False)])
     slow = slow_rebounds(contacts, settle_speed, r, (free, scene.acceleration), noise)
     asked = _restitution(contacts, part, r, noise, slow)
-    impulses, velocity, found = blow_of(contacts, scene, r, part, asked, friction_rule)
+    impulses, velocity, found = blow_of(contacts, scene, r, part, asked, noise.speed, friction_rule)
     impulses = [jnp.where(struck, p, 0.0) for p in impulses]
     velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
     after = _moving(scene, velocity)
     later = system_of(contacts, after)
     resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, later.speed, noise, slow)
-    if len(contacts) > 1:
+    if len(contacts) > 1 or rubbing(contacts):
         still = [rest & struck for rest in resting]
         velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
         after = _moving(scene, velocity)
+        senses = _without_slide(senses, struck, later.speed[len(contacts) :], noise.speed[len(contacts) :])
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
     least = _passed(grazes, r, least)
     phase = jnp.where(any_of(exits.paradox) | (struck & ~found) | jammed, total(contacts), phase)
@@ -114,6 +115,12 @@ def _at_rest(
     velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
     none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
     return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
+
+
+def _without_slide(senses: list[Any], struck: Flag, sliding: list[Any], noise: list[Any]) -> list[Any]:
+    """Senses of sliding, without what went with the speeds that are none: the foot of a closed loop has one motion."""
+    ends = [struck & (jnp.abs(u) <= e) for u, e in zip(sliding, noise, strict=True)]
+    return [jnp.where(end, 0.0, sense) for end, sense in zip(ends, senses, strict=True)]
 
 
 def _slipping(exits: Fired, struck: Flag, senses: list[Any]) -> list[Any]:

@@ -21,23 +21,29 @@ PATH, END = "path", "end velocity"  # rules of friction
 
 
 def blow_of(
-    contacts: Contacts, scene: Scene, r: System, part: list[Any], asked: list[Any], rule: str = PATH
+    contacts: Contacts, scene: Scene, r: System, part: list[Any], asked: list[Any], noise: list[Any], rule: str = PATH
 ) -> tuple[list[Any], Any, Any]:
     """Impulses, velocity after them, and whether they were found.
 
     `r` are the contacts at this instant; `part` says which are closed or closing, `asked` the restitution of each: 0
-    where it is to settle.
+    where it is to settle. `noise` are the speeds of all rows that are but rounding.
     """
     inverse = scene.motion(scene.v).solve
     through = [inverse(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
-    impulses, found = impulses_of(contacts, w, r.speed, part, asked, rule)
+    impulses, found = impulses_of(contacts, w, r.speed, part, asked, rule, noise)
     velocity = tuple(v + sum(p * t[j] for p, t in zip(impulses, through, strict=True)) for j, v in enumerate(scene.v))
     return impulses, velocity, found
 
 
 def impulses_of(
-    contacts: Contacts, w: list[list[Any]], speed: list[Any], part: list[Any], asked: list[Any], rule: str = PATH
+    contacts: Contacts,
+    w: list[list[Any]],
+    speed: list[Any],
+    part: list[Any],
+    asked: list[Any],
+    rule: str = PATH,
+    noise: list[Any] | None = None,
 ) -> tuple[list[Any], Any]:
     """Impulses for the inverse inertia `w` seen from the contacts and their velocities `speed`, row by row."""
     n, rubs = len(contacts), rubbing(contacts)
@@ -53,7 +59,7 @@ def impulses_of(
     alone, ends = _alone(contacts, w, speed, asked, list(on & lonely))
     if n == 1 and (rule == PATH or not rubs):
         return alone, ends
-    several, found = impulses_along(_together(contacts, w, speed, asked, on & ~lonely, linked, rule))
+    several, found = impulses_along(_together(contacts, w, speed, asked, on & ~lonely, linked, rule, noise))
     owner = (*range(n), *rubs)
     both = [jnp.where(lonely[i], a, b) for i, a, b in zip(owner, alone, several, strict=True)]
     return both, found & ends
@@ -80,7 +86,14 @@ def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part:
 
 
 def _together(
-    contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: Any, linked: Any, rule: str
+    contacts: Contacts,
+    w: Any,
+    speed: list[Any],
+    asked: list[Any],
+    part: Any,
+    linked: Any,
+    rule: str,
+    noise: list[Any] | None,
 ) -> Blows:
     """Contacts that share a blow."""
     n, rubs = len(contacts), rubbing(contacts)
@@ -92,7 +105,8 @@ def _together(
     if rule == END:  # Stiction holds what rests; what slides when the blow comes has only its sliding friction.
         limit = jnp.where(jnp.abs(before[n:]) > TOLERANCE * jnp.sum(jnp.abs(before)), mu, limit)
     matrix = jnp.stack([vector(row) for row in w])
-    return Blows(w, matrix, before, vector(asked) * 1.0, mu, limit, part, linked, rubs, newton, rule == END)
+    none = jnp.zeros_like(before) if noise is None else vector(noise)
+    return Blows(w, matrix, before, none, vector(asked) * 1.0, mu, limit, part, linked, rubs, newton, rule == END)
 
 
 def checked_rule(name: str, rule: Any, contacts: Contacts) -> str:

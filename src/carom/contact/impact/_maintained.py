@@ -180,6 +180,11 @@ def released(
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
     solution = solve(problem)
     lost, noise = ~solution.found, noise_of(contacts, scene, r, motion.free)
+    # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
+    pushed = [
+        sum(jnp.abs(x * y) for x, y in zip(row, (*solution.normal, *solution.tangential), strict=True)) for row in w
+    ]
+    noise = noise._replace(rise=[e + ROUNDING * size for e, size in zip(noise.rise, pushed, strict=True)])
     for k, i in enumerate(rubbing(contacts)):
         # A sliding contact whose normal force would pull it in: no answer, or two (Painleve). One that only starts to
         # slide may be leaving, as its force vanishes together with its friction.

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from ...hybrid.condition import ROUNDING
 from ...quantities import Real
 
+SOLVED = 1e-9  # of all data: what may be left of a velocity that is to vanish, where rows depend on each other
 FAR = 1e100  # an impulse that is never reached; its square times any inverse mass is still a number
 
 
@@ -54,7 +55,7 @@ class Path(NamedTuple):
     @property
     def found(self) -> Any:
         """Does compression end? Not if it is wedged while its surface still drives it in."""
-        return (self.second > 0.0) | (self.corner >= 0.0)
+        return (self.second > 0.0) | (self.corner >= SOLVED * self.approach)
 
     def impulse(self, speed: Real) -> Any:
         """Where u_n has risen to `speed`; a wedged contact gets no further than to the stop."""

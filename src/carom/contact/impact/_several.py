@@ -27,9 +27,9 @@ import jax
 import jax.numpy as jnp
 
 from ...hybrid._reaction import least, masked
+from ._path import SOLVED
 
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
-SOLVED = 1e-9  # of the data: what may be left of a velocity that is to vanish, where rows nearly depend on each other
 ROUNDS = 64  # decisions changed at most, per contact; blow.py's as well
 ALIKE = 6  # rounds that change all broken decisions of one kind, so that mirror images stay mirror images
 ORDERLY = 8  # of them in Murty's order, which may go round in circles with friction; the others in changing orders
@@ -118,7 +118,9 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     """Decisions, the contacts for which there are none that fulfil all conditions, and impulses of the others."""
     p = jax.tree.map(jax.lax.stop_gradient, problem._replace(rubs=()))._replace(rubs=problem.rubs)
     n = p.contacts
-    first = Decided(p.part & (p.b[:n] < 0.0), p.fixed)
+    _, moved, whole = _units(p)
+    # What neither closes nor leaves begins by pushing, whatever rounding makes of its velocity: what can hold, holds.
+    first = Decided(p.part & (p.b[:n] * moved[:n] <= TOLERANCE * whole[:n]), p.fixed)
     most = ROUNDS * n
     # How many combinations of decisions there are.
     all_of_them = jnp.prod(jnp.where(p.part, 2, 1)) * jnp.prod(jnp.where(p.free, 3, 1))
@@ -184,14 +186,19 @@ def values(p: Problem, d: Decided) -> tuple[Any, Any, Any]:
     return whole[:n], rubbed, after
 
 
+def _units(p: Problem) -> tuple[Any, Any, Any]:
+    """Per row: what makes impulses comparable, what makes velocities so, and the size of the data of its group."""
+    root = jnp.sqrt(jnp.maximum(p.diagonal, 0.0))
+    moved = jnp.where(root > 0.0, 1.0 / jnp.where(root > 0.0, root, 1.0), 0.0)
+    size = jnp.abs(p.data) * moved + jnp.concatenate([jnp.abs(p.offset) * root[: p.contacts], jnp.zeros(len(p.rubs))])
+    size = jnp.where(pick(p.part, p.owner), size, 0.0)
+    return root, moved, jnp.sum(jnp.where(among(p.linked, p.owner, p.owner), size[None, :], 0.0), axis=1)
+
+
 def _broken(p: Problem, x: Any, rubbed: Any, after: Any, d: Decided) -> Any:
     """Which conditions do not hold: pushing or not of every contact, then sticking or sliding."""
     n = p.contacts
-    root = jnp.sqrt(jnp.maximum(p.diagonal, 0.0))  # makes impulses comparable
-    moved = jnp.where(root > 0.0, 1.0 / jnp.where(root > 0.0, root, 1.0), 0.0)  # and velocities
-    size = jnp.abs(p.data) * moved + jnp.concatenate([jnp.abs(p.offset) * root[:n], jnp.zeros(len(p.rubs))])
-    size = jnp.where(pick(p.part, p.owner), size, 0.0)
-    whole = jnp.sum(jnp.where(among(p.linked, p.owner, p.owner), size[None, :], 0.0), axis=1)
+    root, moved, whole = _units(p)
     tiny = TOLERANCE * whole
     unmet = jnp.abs(after) * moved > SOLVED * whole
     pulls, enters = x * root[:n] < -tiny[:n], after[:n] * moved[:n] < -tiny[:n]

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 from ... import errors
 from ...hybrid._reaction import Row
 from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
-from ...hybrid.condition import NEVER, ROUNDING, Condition, Watch
+from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
 from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
@@ -226,7 +226,7 @@ class RigidContacts(AbstractAutomaton):
 
     def overlaps(self, scene: Scene) -> dict[str, Any]:
         touches = [(c, c.pair.touching(scene)) for c in self.contacts]
-        return {c.name: (touch.indentation, _room(scene, c, touch)) for c, touch in touches}
+        return {c.name: (touch.indentation, sum(_room(scene, c, touch))) for c, touch in touches}
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
@@ -270,10 +270,10 @@ class RigidContacts(AbstractAutomaton):
             value = jnp.where(is_open, touch.indentation, NEVER)
             pace = 0.0 if scene.fastest is None else pair.pace(scene, scene.fastest)
             swing, beat = pair.swing(scene)
-            swing, room = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
+            swing, (room, slight) = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
             sure = pair.sure(scene, touch)
             sure = None if sure is None else jnp.where(is_open, sure, NEVER)
-            rest = pair.bend(scene, swing), room, touch.indentation, sure, pair.along(is_open, pace)
+            rest = pair.bend(scene, swing), room, touch.indentation, sure, pair.along(is_open, pace), slight
             out.append(Watch(value, jnp.where(is_open, pace, 0.0), swing, beat, *rest))
         return (*out, *(None,) * (len(self.exits) - len(out)))
 
@@ -281,7 +281,6 @@ class RigidContacts(AbstractAutomaton):
         return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
 
 
-def _room(scene: Scene, contact: RigidContact, touch: Any) -> Any:
-    """How far rounding may put a contact inside: a length is compared with the world's, an angle with a radian."""
-    least = 1e-9 if contact.pair.length_unit == "rad" else 0.0
-    return 4.0 * contact.pair.rounding(scene, touch) + least
+def _room(scene: Scene, contact: RigidContact, touch: Any) -> tuple[Any, float]:
+    """How far rounding may put a contact inside; and what else counts as none: an angle is compared with a radian."""
+    return 4.0 * contact.pair.rounding(scene, touch), SHALLOW if contact.pair.length_unit == "rad" else 0.0

@@ -10,6 +10,7 @@ import pytest
 import carom
 from carom.hybrid._kernel import in_registers
 from carom.hybrid._run import compiler_options, start, to_end
+from carom.hybrid._scalar import scalar_program
 from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import solver_of
 from carom.study._lanes import lockstep
@@ -91,3 +92,11 @@ def test_the_gpu_kernel_computes_the_same(contact):
         alone = run(length)
         np.testing.assert_allclose(together.y.q[0][i], alone.y.q[0], rtol=1e-9)
         assert int(together.events[i]) == int(alone.events) > 0
+
+
+def test_known_numbers_stand_beside_lanes_in_the_gpu_kernel():
+    """The larger of two known numbers has no entry per lane: a choice between it and what has was refused."""
+    limits = jnp.array([1.0, 2.0])
+    program = scalar_program(lambda x: jnp.where(x > 0.0, jnp.max(limits), x), 1.0)
+    (out,) = jax.jit(lambda x: program([x]))(jnp.array([-1.0, 0.0, 3.0]))
+    np.testing.assert_array_equal(out, [-1.0, 0.0, 2.0])

@@ -114,7 +114,7 @@ def _elementwise(eqn: Any, inputs: list[Scalars]) -> Scalars:
         params["weak_type"] = False
 
     def bind(operands: list[Any]) -> Any:
-        like = next((x for x in operands if isinstance(x, jax.core.Tracer)), None)
+        like = _lanes_of(operands)
         return eqn.primitive.bind(*(_typed(x, t, like) for x, t in zip(operands, types, strict=True)), **params)
 
     out = np.empty(shape, dtype=object)
@@ -131,10 +131,13 @@ def _elementwise(eqn: Any, inputs: list[Scalars]) -> Scalars:
 
 def _typed(x: Any, dtype: Any, like: Any) -> Any:
     """A number of the given type, spread over the lanes where `like` is."""
-    if isinstance(x, jax.Array):
-        return x
-    value = jnp.asarray(x, dtype=dtype)
-    return value if like is None else jnp.broadcast_to(value, like.shape)
+    value = x if isinstance(x, jax.Array) else jnp.asarray(x, dtype=dtype)
+    return value if like is None or value.shape == like.shape else jnp.broadcast_to(value, like.shape)
+
+
+def _lanes_of(values: list[Any]) -> Any:
+    """One of the values that has an entry per lane, if there is one: what follows from known numbers alone has not."""
+    return max((x for x in values if isinstance(x, jax.core.Tracer)), key=lambda x: x.ndim, default=None)
 
 
 def _branch(which: Any, branches: Any, inputs: list[Scalars]) -> list[Scalars]:
@@ -171,7 +174,7 @@ def _loop(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
     shapes = [x.shape for x in carried]
     types = [var.aval.dtype for var in p["body_jaxpr"].jaxpr.outvars for _ in range(var.aval.size)]
     every = [cell.x for x in (*ask, *do, *carried) for cell in x.ravel()]
-    like = next((x for x in every if isinstance(x, jax.core.Tracer)), None)
+    like = _lanes_of(every)
 
     def packed(flat: list[Any]) -> list[Scalars]:
         out, at = [], 0

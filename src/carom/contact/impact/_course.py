@@ -38,7 +38,8 @@ import jax.numpy as jnp
 from ...hybrid.condition import ROUNDING
 from ...quantities import PhaseNumber
 from ._gain import held_back
-from ._several import SOLVED, Decided, Problem, among, decide, pick, values, vector
+from ._path import SOLVED
+from ._several import Decided, Problem, among, decide, pick, values, vector
 
 LOOK, COMPRESS, RESTORE, OVER = range(4)  # LOOK: the solution by end velocities, which compression is held back to
 
@@ -167,7 +168,7 @@ def _present(blows: Blows, now: Moving, phase: PhaseNumber) -> Any:
 
 def _problem(blows: Blows, now: Moving, phase: PhaseNumber, part: Any, fixed: Any, jams: Any) -> Problem:
     left = jnp.where(part, now.left, 0.0)
-    same = (blows.rubs, blows.linked, blows.speed, jams)
+    same = (blows.rubs, blows.linked, blows.speed, jams, blows.noise)
     return Problem(blows.rows, _present(blows, now, phase), blows.mu, blows.limit, left, part, fixed, *same)
 
 

@@ -142,8 +142,9 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
             driven = sticks & (held.sense[k] * way > 0.0)
             slips[side].append(unless(~driven, level(-way * held.forces[n + k] - most, shared + noise)))
         left = friction.stops(memory.sliding[k]) - sense_of(modes[i]) * sliding
-        # A foot may be called sliding although nothing moves: rounding of its acceleration stops nothing.
-        slips[2].append(unless(~slides, rising(left, slow=2.0 * noise)))
+        # A foot may be called sliding although nothing moves: rounding of its speed or acceleration stops nothing.
+        none = jax.lax.stop_gradient(jnp.maximum(memory.sliding[k], 0.0))
+        slips[2].append(unless(~slides, rising(left, slow=2.0 * noise, rounding=none)))
         slips[3].append(unless(~slides, level(-held.slopes[i])))  # w_nn - sigma mu w_nt must stay positive
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
@@ -177,9 +178,10 @@ def released(
         push = jnp.where(pushes, -rise[0] / w[0][0], 0.0)
         alone = Solution([push], [], [jnp.where(pushes, 0.0, rise[0])], Decided([pushes], []), jnp.asarray(True))
         return alone, noise_of(contacts, scene, r, motion.free)
-    problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)
+    noise = noise_of(contacts, scene, r, motion.free)
+    problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)._replace(noise=noise.rise)
     solution = solve(problem)
-    lost, noise = ~solution.found, noise_of(contacts, scene, r, motion.free)
+    lost = ~solution.found
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
     pushed = [
         sum(jnp.abs(x * y) for x, y in zip(row, (*solution.normal, *solution.tangential), strict=True)) for row in w

@@ -49,6 +49,7 @@ class Problem(NamedTuple):
     linked: Any = None  # (contacts, contacts): which share a solution; None: all
     data: Any = None  # velocities b that tolerances are measured by; None: the same as b
     jams: Any = None  # per contact with friction +-1: pushes, sliding that way, until u_t = 0 (instead of u_n = 0)
+    noise: Any = None  # velocities b that are but rounding
 
     @property
     def contacts(self) -> int:
@@ -108,7 +109,8 @@ def solve(problem: Problem) -> Solution:
     p, n = problem, problem.contacts
     b, mu, limit, offset, fixed = (vector(x) * 1.0 for x in (p.b, p.mu, p.limit, p.offset, p.fixed))
     linked = jnp.ones((n, n), dtype=bool) if p.linked is None else p.linked
-    full = Problem(p.w, b, mu, limit, offset, vector(p.part), fixed, p.rubs, linked, b, p.jams)
+    noise = None if p.noise is None else vector(p.noise)
+    full = Problem(p.w, b, mu, limit, offset, vector(p.part), fixed, p.rubs, linked, b, p.jams, noise)
     decided, lost, _ = decide(full)
     normal, tangential, after = values(full, decided)
     return Solution(normal, tangential, after, decided, ~jnp.any(lost))
@@ -118,9 +120,9 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     """Decisions, the contacts for which there are none that fulfil all conditions, and impulses of the others."""
     p = jax.tree.map(jax.lax.stop_gradient, problem._replace(rubs=()))._replace(rubs=problem.rubs)
     n = p.contacts
-    _, moved, whole = _units(p)
     # What neither closes nor leaves begins by pushing, whatever rounding makes of its velocity: what can hold, holds.
-    first = Decided(p.part & (p.b[:n] * moved[:n] <= TOLERANCE * whole[:n]), p.fixed)
+    none = 0.0 if p.noise is None else p.noise[:n]
+    first = Decided(p.part & ((p.b[:n] < 0.0) | (p.b[:n] < none)), p.fixed)
     most = ROUNDS * n
     # How many combinations of decisions there are.
     all_of_them = jnp.prod(jnp.where(p.part, 2, 1)) * jnp.prod(jnp.where(p.free, 3, 1))

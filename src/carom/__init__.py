@@ -63,6 +63,7 @@ from .contact import LuGre as LuGre
 from .contact import Material as Material
 from .contact import Moving as Moving
 from .contact import Newton as Newton
+from .contact import OnSurface as OnSurface
 from .contact import Plane as Plane
 from .contact import Plastic as Plastic
 from .contact import Poisson as Poisson

@@ -197,14 +197,6 @@ def test_a_lane_that_does_not_meet_them_fails():
     assert ends.outcome.tolist() == [outcome.FINISHED, outcome.UNMET]
 
 
-def test_a_file_cannot_hold_them():
-    world = hammer()
-    with pytest.raises(
-        carom.CaromError, match=r"held by Pin\('c.tip' to a fixed point\); constraints cannot be stored"
-    ):
-        carom.Scenario.of(world, falling(world), until=1.0, name="loop")
-
-
 def test_rows_of_starts_are_assembled_too():
     world = hammer()
     rows = world.assembled(world.state(jnp.array([[1.2, 0.3, -1.2], [1.0, 0.2, -1.0]])))

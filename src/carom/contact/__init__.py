@@ -42,6 +42,7 @@ from .normal import HuntCrossley as HuntCrossley
 from .normal import JacksonGreen as JacksonGreen
 from .normal import LankaraniNikravesh as LankaraniNikravesh
 from .normal import LeeWang as LeeWang
+from .on_surface import OnSurface as OnSurface
 from .pairs import AbstractPair as AbstractPair
 from .pairs import JointLimit as JointLimit
 from .pairs import Ring as Ring

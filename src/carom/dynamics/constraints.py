@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from ..forms import Form, Slot
 from ..mechanism import Mechanism
 from ..quantities import Function, Vector
 from .kinematics import site_position
@@ -36,6 +37,21 @@ class AbstractConstraint(eqx.Module):
     def describe(self) -> str:
         """A few words for messages."""
 
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Sites that are drawn as pins."""
+        return ()
+
+    @property
+    def pivot(self) -> Any:
+        """A point (x, y) of the world that is drawn as a pivot; None where there is none."""
+        return None
+
+    @property
+    def ground(self) -> Any:
+        """A surface that is drawn; None where there is none."""
+        return None
+
     def rows(self, scene: Any) -> list[Held]:
         """Its rows at an instant of a run, by differentiating the error; carom's own constraints know theirs."""
         q, v = (jnp.stack([jnp.asarray(x, dtype=float) for x in values]) for values in (scene.q, scene.v))
@@ -44,22 +60,35 @@ class AbstractConstraint(eqx.Module):
         return [Held(list(matrix[i]), -gamma[i], error[i]) for i in range(error.shape[0])]
 
 
-def _site_name(owner: str, site: Any) -> str:
+def site_name(owner: str, site: Any) -> str:
     name = getattr(site, "name", site)
     if not isinstance(name, str):
         raise errors.CaromError(f"site of {owner} is {site!r}; it must be a site of a mechanism, or its name")
     return name
 
 
+def _told_pin(pin: Any, note: Any) -> dict[str, Any]:
+    return {"site": pin.site, "other": pin.point if pin.other is None else pin.other}
+
+
 class Pin(AbstractConstraint):
     """Two sites coincide (a closed loop), or a site stays at a point (x, y) [m] of the world."""
 
+    form: ClassVar[Form] = Form(
+        "pin",
+        "two sites coincide, or a site stays at a point",
+        (
+            Slot("site", "site", "name of the site"),
+            Slot("other", "place", "a point of the world (x, y) [m], or the name of another site"),
+        ),
+        _told_pin,
+    )
     site: str = eqx.field(static=True)
     other: str | None = eqx.field(static=True)  # the other site
     point: Any  # or a point
 
     def __init__(self, site: Any, other: Any) -> None:
-        self.site = _site_name("Pin", site)
+        self.site = site_name("Pin", site)
         found = other if isinstance(other, str) else getattr(other, "name", other)
         self.other, self.point = (found, None) if isinstance(found, str) else (None, found)
         if self.other is None:
@@ -82,6 +111,14 @@ class Pin(AbstractConstraint):
         where = "a fixed point" if self.other is None else f"'{self.other}'"
         return f"Pin('{self.site}' to {where})"
 
+    @property
+    def sites(self) -> tuple[str, ...]:
+        return (self.site,)
+
+    @property
+    def pivot(self) -> Any:
+        return self.point
+
 
 class OnCurve(AbstractConstraint):
     """A site stays on the curve where `curve(x, y)` = 0, any smooth function; its gradient must not vanish there.
@@ -93,7 +130,7 @@ class OnCurve(AbstractConstraint):
     curve: Function = eqx.field(static=True)
 
     def __init__(self, site: Any, curve: Any) -> None:
-        self.site, self.curve = _site_name("OnCurve", site), curve
+        self.site, self.curve = site_name("OnCurve", site), curve
         if not callable(curve):
             raise errors.CaromError(
                 f"curve of OnCurve of '{self.site}' is a {type(curve).__name__}; it must be a function of x and y, "
@@ -123,10 +160,24 @@ class OnCurve(AbstractConstraint):
     def describe(self) -> str:
         return f"OnCurve('{self.site}')"
 
+    @property
+    def sites(self) -> tuple[str, ...]:
+        return (self.site,)
+
 
 class Locked(AbstractConstraint):
     """The angle of a link relative to another (or, with None, to the world) stays at `angle` [rad]."""
 
+    form: ClassVar[Form] = Form(
+        "locked",
+        "the angle of a link to another, or to the world, stays as it is",
+        (
+            Slot("link", "word", "name of the link"),
+            Slot("other", "word", "name of the other link; the world if left out", None),
+            Slot("angle", "number", "[rad]", 0.0),
+        ),
+        lambda locked, note: {"link": locked.link, "other": locked.other, "angle": locked.angle},
+    )
     link: str = eqx.field(static=True)
     other: str | None = eqx.field(static=True, default=None)
     angle: Any = 0.0

@@ -11,7 +11,7 @@ from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
 from ..hybrid._opening import check_start
-from ..scenario._build import contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
+from ..scenario._build import beginning, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
@@ -82,7 +82,7 @@ def _one(s: Scenario) -> str:
     world = world_of(s)
     with at("run", words="the run", holds=s.run):
         settings_of(s)
-    start = state_of(s, world.mechanism)
+    start = beginning(s, world)
     with at("start", holds=s.start):
         check_start(world, start)
     top = world.mechanism.topology

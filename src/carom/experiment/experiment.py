@@ -22,7 +22,7 @@ from ..result.impacts import Impact
 from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
-from ..scenario._build import assembled, mechanism_of, settings_of, state_of, world_of
+from ..scenario._build import assembled, beginning, mechanism_of, settings_of, state_of, world_of
 from ..scenario.places import at
 
 Say = Callable[[str], None]
@@ -119,7 +119,7 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Experimen
     if scenario.capture is not None:
         return _capture(scenario, progress)
     world = world_of(scenario)
-    return Experiment(scenario, (Clip(_run(scenario, world, state_of(scenario, world.mechanism), progress)),))
+    return Experiment(scenario, (Clip(_run(scenario, world, beginning(scenario, world), progress)),))
 
 
 def _run(

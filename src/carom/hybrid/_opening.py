@@ -42,7 +42,8 @@ def refuse_unmet(world: World, state: State) -> None:
         constraint, off, fast = found
         raise errors.CaromError(
             f"the start does not meet {constraint.describe()}: it is off by {off:.3g} and leaves it at {fast:.3g} per "
-            "second; world.assembled(state) brings it there, or the constraints contradict each other"
+            "second; world.assembled(state) brings it there (in a file: assemble = true under [start]), or the "
+            "constraints contradict each other"
         )
 
 

@@ -123,19 +123,26 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
     top = m.topology
     joints = [k for k in range(top.links) if top.parents[k] >= 0 or not top.free[top.trees[k]]]
     fixed = [k for k in joints if top.parents[k] < 0]
-    place = clip.place
+    place, held = clip.place, result.world.constraints
+    pivots = [body.origin[k][0] for k in fixed]
+    pivots += [np.asarray(c.pivot, dtype=float) for c in held if c.pivot is not None]
     return Part(
         clip=clip,
         t=times,
         links=[link_line(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
-        pins=place(_stacked([body.origin[k] for k in joints], len(times))),
-        bases=place(np.stack([body.origin[k][0] for k in fixed])) if fixed else np.zeros((0, 2)),
+        pins=place(_stacked([*(body.origin[k] for k in joints), *_pinned(m, body, held)], len(times))),
+        bases=place(np.stack(pivots)) if pivots else np.zeros((0, 2)),
         rounds=[r for contact in result.world.contacts for r in _rounds(clip, body, contact)],
         springs=[_line(clip, body, line) for a in result.world.automata for line in a.report.lines],
         tips=[place(body.site(_last_tip(m, tree))) for tree in range(len(top.free))],
         contacts=_contacts(clip, times) if forces else [],
         surfaces=[],
     )
+
+
+def _pinned(m: Mechanism, body: Skeleton, held: Sequence[Any]) -> list[np.ndarray]:
+    """Where constraints hold sites."""
+    return [body.site(m.topology.site_names.index(name)) for constraint in held for name in constraint.sites]
 
 
 # -- links -------------------------------------------------------------------------------------------------------------
@@ -245,11 +252,13 @@ def _surfaces(part: Part, box: Box) -> list[SurfaceLine]:
     clip, out = part.clip, list[SurfaceLine]()
     corners = np.array([[box.left, box.bottom], [box.right, box.top]]) - np.asarray(clip.shift)
     own = box_around(clip.turn(corners)).grown(0.5 * box.size)  # pictures are wider or higher than what moves
-    for contact in clip.result.world.contacts:
-        ground = contact.pair.ground
+    world = clip.result.world
+    grounds = [(contact.name, contact.pair.ground) for contact in world.contacts]
+    grounds += [(constraint.describe(), constraint.ground) for constraint in world.constraints]
+    for name, ground in grounds:
         for line in [] if ground is None else ground.outline(own, clip.local(part.t)):
             # Mirroring exchanges left and right: the line is walked the other way.
             placed = clip.place(line)[..., :: -1 if clip.mirrored else 1, :]
             if not any(np.array_equal(placed, other.points) for other in out):
-                out.append(SurfaceLine(contact.name, placed))
+                out.append(SurfaceLine(name, placed))
     return out

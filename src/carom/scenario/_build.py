@@ -36,6 +36,7 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
             contacts=contacts,
             control=controllers,
             elements=springs,
+            constraints=_constraints(scenario, whole),
             gravity=scenario.gravity,
             pause_in_impact=scenario.pause_in_impact,
             settle_speed=scenario.settle_speed,
@@ -49,7 +50,7 @@ def start_of(scenario: Scenario) -> dict[str, Any]:
         raise ScenarioError(
             f"start of '{scenario.name}' is missing; give [start] with angles, one per link", ("start",)
         )
-    given = {key: value for key, value in scenario.start.model_dump().items() if value is not None}
+    given = {key: value for key, value in scenario.start.model_dump(exclude={"assemble"}).items() if value is not None}
     for key in ("base", "base_velocity"):
         rows = given.get(key) or [0.0]
         if isinstance(rows[0], list) and {len(row) for row in rows} != {2}:
@@ -70,6 +71,13 @@ def state_of(scenario: Scenario, whole: Mechanism) -> State:
         return whole.state(**given, **moving, **how)
 
 
+def beginning(scenario: Scenario, world: World) -> State:
+    """The same, brought to where the constraints hold if the file asks for that."""
+    start = state_of(scenario, world.mechanism)
+    with at("start", holds=scenario.start):
+        return world.assembled(start) if scenario.start and scenario.start.assemble else start
+
+
 def settings_of(scenario: Scenario) -> Settings:
     """Settings of the run."""
     return Settings(**scenario.run.model_dump(exclude={"until"}))
@@ -80,7 +88,7 @@ def simulate(scenario: Scenario, **options: Any) -> Any:
     from .._simulation import simulate as go
 
     world = world_of(scenario)
-    start = state_of(scenario, world.mechanism)
+    start = beginning(scenario, world)
     with at("run", words="the run", holds=scenario.run):
         given: dict[str, Any] = {"until": scenario.run.until, "settings": settings_of(scenario)}
         return go(world, start, **(given | options))
@@ -127,12 +135,18 @@ def _mechanism(place: tuple[str, ...], m: world_tables.Mechanism) -> Mechanism:
 # -- contacts ----------------------------------------------------------------------------------------------------------
 
 
-def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
-    """Contacts in the order of the file."""
-    surfaces, materials = {}, {}
+def surfaces_of(scenario: Scenario) -> dict[str, Any]:
+    """Surfaces by name."""
+    surfaces = {}
     for name, surface in scenario.surfaces.items():
         with at("surfaces", name, holds=surface):
             surfaces[name] = made_surface(surface)
+    return surfaces
+
+
+def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
+    """Contacts in the order of the file."""
+    surfaces, materials = surfaces_of(scenario), {}
     for name, m in scenario.materials.items():
         with at("materials", name, holds=m):
             materials[name] = Material(**m.model_dump())
@@ -156,6 +170,14 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: An
 def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
     given = {k: v for k, v in start_of(scenario).items() if k in ("angles", "base", "bending", "relative", "degrees")}
     return whole.coordinates(**given)
+
+
+def _constraints(scenario: Scenario, whole: Mechanism) -> list[Any]:
+    surfaces, out = surfaces_of(scenario) if scenario.constraints else {}, []
+    for name, constraint in scenario.constraints.items():
+        with at("constraints", name, holds=constraint):
+            out.append(constraint.made(whole, surfaces))
+    return out
 
 
 def _springs(scenario: Scenario, whole: Mechanism) -> list[Any]:

@@ -19,6 +19,7 @@ from ..mechanism.state import refuse_state
 from ._build import mechanism_of
 from ._text import checked
 from .body_tables import told_body
+from .constraint_tables import told_constraints
 from .contact_tables import Notes, told_contacts
 from .control_tables import told_controller
 from .form_tables import plain, plain_fields, plain_gravity
@@ -39,9 +40,6 @@ def scenario_of(
             raise CaromError(
                 f"Scenario.of got '{word}'; besides start, until, name and settings it takes {', '.join(WORDS)}"
             )
-    if world.constraints:
-        held = ", ".join(constraint.describe() for constraint in world.constraints)
-        raise CaromError(f"the world is held by {held}; constraints cannot be stored in a file; keep it in Python")
     notes = Notes()
     data: dict[str, Any] = {
         "name": name,
@@ -53,6 +51,8 @@ def scenario_of(
     } | {word: text for word, text in words.items() if text is not None}
     for automaton in world.automata:
         _add(data, automaton, world, notes)
+    if world.constraints:
+        data["constraints"] = told_constraints(world.constraints, notes)
     made = checked(data | notes.tables(), f"the scenario of world '{name}'")
     _refuse_changed(made, world)
     return made

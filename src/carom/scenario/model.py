@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ..hybrid.settings import DEFAULT
 from ..hybrid.solvers import METHODS
+from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
@@ -40,6 +41,7 @@ class Start(Part):
     bending_rates: Numbers | None = says("[m/s]", None)
     relative: bool = says("angles relative to the parent link?", False)
     degrees: bool = says("angles in degrees?", False)
+    assemble: bool = says("bring it to the nearest state that meets the constraints?", False)
 
 
 class Run(Part):
@@ -135,6 +137,7 @@ class Scenario(Part):
     surfaces: dict[Word, Surface] = says("by name", {})
     contacts: dict[Word, Contact] = says("by name", {})
     springs: dict[Word, Spring] = says("by name", {})
+    constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)
     run: Run = says("duration, solver and tolerances")

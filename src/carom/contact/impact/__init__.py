@@ -1,7 +1,7 @@
 """Impulsive contacts."""
 
 from .blow import Blocks as Blocks
-from .blow import Blow as Blow
+from .blow import MatrixBlow as MatrixBlow
 from .blow import blow as blow
 from .blow import impact_blocks as impact_blocks
 from .impact_law import AbstractImpactLaw as AbstractImpactLaw

@@ -29,7 +29,7 @@ class Blocks(NamedTuple):
     contact: Float[Array, "rows rows"]
 
 
-class Blow(NamedTuple):
+class MatrixBlow(NamedTuple):
     """Velocity after a blow, impulses on the robot [N s], change of kinetic energy [J], and which contacts pushed."""
 
     velocity: Float[Array, " dof"]
@@ -47,7 +47,7 @@ def impact_blocks(mass: Any, rows: Any) -> Blocks:
     return Blocks(inverse[:dof, :dof], inverse[dof:, :dof], inverse[dof:, dof:])
 
 
-def blow(mass: Any, rows: Any, velocity: Any, restitution: Real = 0.0) -> Blow:
+def blow(mass: Any, rows: Any, velocity: Any, restitution: Real = 0.0) -> MatrixBlow:
     """Velocity and impulses after a blow on the closed contacts with gradients `rows`, by Newton's law.
 
     - `mass` M (n, n), `rows` A (m, n), `velocity` v- (n,), `restitution` one number or one per row, in [0, 1]
@@ -70,7 +70,7 @@ def blow(mass: Any, rows: Any, velocity: Any, restitution: Real = 0.0) -> Blow:
     change, impulses = _held(mass, rows, target, pushing)
     after = velocity + change
     energy = 0.5 * (after @ mass @ after - velocity @ mass @ velocity)
-    return Blow(after, impulses, energy, pushing)
+    return MatrixBlow(after, impulses, energy, pushing)
 
 
 def _held(mass: Any, rows: Any, target: Any, pushing: Any) -> tuple[Any, Any]:

@@ -58,7 +58,7 @@ def test_a_contact_that_is_inside_its_surface_is_told_by_simulate(dropped, monke
     deep = dataclasses.replace(dropped, final=dropped.final._replace(depth=jnp.asarray(2e-9)))
     (sentence,) = deep.warnings
     assert sentence.startswith("a rigid contact was inside its surface by up to 2e-09 m")
-    monkeypatch.setattr(cautions, "DEEP", -1.0)
+    monkeypatch.setattr(cautions, "SHALLOW", -1.0)
     with pytest.warns(carom.CaromWarning, match="inside its surface"):
         carom.simulate(dropped.world, dropped.world.state(base=(0.0, 1.1)), until=0.1)
 

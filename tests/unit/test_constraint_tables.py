@@ -95,8 +95,14 @@ def test_constraints_are_drawn(run):
     [
         (changed('surface = "rail"', 'surface = "rial"'), "no surface 'rial'; known: 'rail'; did you mean 'rail'"),
         (changed('site = "rod.tip"', 'site = "rod.top"'), "no site 'rod.top'.*did you mean 'rod.tip'"),
-        (changed('kind = "on-surface"', 'kind = "on-curve"'), "constraints.slider"),
-        (changed("assemble = true", "assemble = false"), r"OnSurface\('rod.tip'\).*world.assembled|assemble"),
+        (changed('kind = "on-surface"', 'kind = "on-curve"'), "constraints.slider.kind is 'on-curve'"),
+        (changed('kind = "on-surface"', 'kind = "locked"\nlink = "rodd"'), "constraints.slider"),
+        (CRANK + '[constraints.l]\nkind = "locked"\nlink = "rodd"\n', "^constraints.l: there is no link 'rodd'.*'rod'"),
+        (CRANK + '[constraints.l]\nkind = "pin"\nsite = "rod.tip"\nother = [nan, 0.0]\n', "constraints.l.other"),
+        (
+            changed("assemble = true", "assemble = false"),
+            r"OnSurface\('rod.tip'\): it is off by 0.0245.*assemble = true",
+        ),
         (changed("height = 0.0", "height = 0.0\nmotion = { velocity = [1.0, 0.0] }"), "moves; constraints are at rest"),
         (changed("height = 0.0", "height = 5.0"), "start"),
     ],

@@ -172,8 +172,8 @@ class Locked(AbstractConstraint):
         "locked",
         "the angle of a link to another, or to the world, stays as it is",
         (
-            Slot("link", "word", "name of the link"),
-            Slot("other", "word", "name of the other link; the world if left out", None),
+            Slot("link", "link", "name of the link"),
+            Slot("other", "link", "name of the other link; the world if left out", None),
             Slot("angle", "number", "[rad]", 0.0),
         ),
         lambda locked, note: {"link": locked.link, "other": locked.other, "angle": locked.angle},

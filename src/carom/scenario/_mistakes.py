@@ -54,7 +54,15 @@ def _is_tag(step: str) -> bool:
 
 def _tags() -> set[str]:
     from ..contact import catalogue
-    from . import body_tables, contact_tables, control_tables, surface_tables, switch_tables, trajectory_tables
+    from . import (
+        body_tables,
+        constraint_tables,
+        contact_tables,
+        control_tables,
+        surface_tables,
+        switch_tables,
+        trajectory_tables,
+    )
 
     words = {
         "float",
@@ -69,6 +77,7 @@ def _tags() -> set[str]:
     } | set(catalogue.laws())
     families: tuple[tuple[Any, ...], ...] = (
         body_tables.BODIES,
+        constraint_tables.CONSTRAINTS,
         contact_tables.PAIRS,
         control_tables.CONTROLLERS,
         surface_tables.SURFACES,

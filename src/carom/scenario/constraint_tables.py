@@ -15,12 +15,14 @@ from .surface_tables import told_surface
 class ConstraintTable(FormTable):
     """Made for a mechanism and the surfaces of the file."""
 
-    types: ClassVar[dict[str, Any]] = TYPES | {"place": Point | Word, "surface": Word}
+    types: ClassVar[dict[str, Any]] = TYPES | {"place": Point | Word, "surface": Word, "link": Word}
 
     def read(self, slot: Slot, *around: Any) -> Any:
         value, (whole, surfaces) = getattr(self, slot.name), around
         if slot.kind == "site" or (slot.kind == "place" and isinstance(value, str)):
             return whole.site(value)
+        if slot.kind == "link" and value is not None:
+            whole.topology.link(value)
         if slot.kind == "surface":
             name_in("surface", value, tuple(surfaces))
             return surfaces[value]

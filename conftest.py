@@ -22,6 +22,10 @@ WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")
 SHARED = ("cli", "browser")
 
 
+# Files of more than a minute: whoever gets one last keeps everybody waiting.
+LONG = ("unmissed", "laws", "stretched", "torque_partners", "friction", "held_together", "batch", "elastic", "wedged")
+
+
 def among(folders: tuple[str, ...], path: Path) -> bool:
     return path.relative_to(Path(__file__).parent).parts[:2] in {("tests", name) for name in folders}
 
@@ -29,7 +33,12 @@ def among(folders: tuple[str, ...], path: Path) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that take long come first; short ones fill the time that is left at the end of a parallel run."""
     items.sort(
-        key=lambda item: (not among(WHOLE, item.path), item.path.suffix != ".md", "properties" not in item.path.parts)
+        key=lambda item: (
+            not among(WHOLE, item.path),
+            item.path.suffix != ".md",
+            item.path.stem.removeprefix("test_") not in LONG,
+            "properties" not in item.path.parts,
+        )
     )
 
 

@@ -92,3 +92,18 @@ def test_what_is_held_does_not_sink_at_a_coarse_tolerance():
     run = carom.simulate(world, start, until=1.2, settings=carom.Settings(rtol=1e-5, atol=1e-7))
     assert any("closed" in event.phase_after for event in run.events)
     assert run.penetration < 1e-9 * world.length
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_stop_is_an_angle_whatever_the_size_of_the_robot():
+    """A micrometre is no measure of an angle: rounding of the stop was said to be inside it, at 1e-6 m."""
+    steps = []
+    for size in (1.0, 1e-6):
+        links = [carom.Rod(length=0.5 * size, mass=1.0), carom.Rod(length=0.4 * size, mass=0.5)]
+        arm = carom.Arm([carom.Link(rod, name=name) for name, rod in zip("ab", links, strict=True)])
+        stop = carom.Contact(carom.JointLimit(arm, "b", upper=0.5), normal=carom.Plastic(), name="stop")
+        world = carom.World(arm, contacts=stop, gravity=9.81 * size)
+        run = carom.simulate(world, world.state(angles=[1.0, 1.2], rates=[0.0, 3.0]), until=3.0)
+        steps.append(int(run.final.steps))
+        assert run.penetration < 1e-12
+    assert steps[0] == steps[1]

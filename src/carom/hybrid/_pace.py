@@ -87,8 +87,12 @@ def sunk(world: World, look: list[Watch | None]) -> Any:
 
     Whatever the tolerance, nothing is inside by more than counts as none: it is put back where steps end, not before.
     """
-    held = [jnp.where(w.value == NEVER, w.depth - w.room, 0.0) for w in look if w is not None and w.room is not None]
-    return functools.reduce(jnp.maximum, held, jnp.asarray(0.0)) / (0.5 * SHALLOW * world.length)
+    total = jnp.asarray(0.0)
+    for w in look:
+        if w is not None and w.room is not None:
+            allowed = 0.2 * w.slight if w.slight else 0.5 * SHALLOW * world.length  # no length measures an angle
+            total = jnp.maximum(total, jnp.where(w.value == NEVER, w.depth - w.room, 0.0) / allowed)
+    return total
 
 
 def most_turned(world: World, before: Continuous, after: Continuous) -> Any:

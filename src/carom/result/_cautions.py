@@ -79,7 +79,8 @@ def _created(result: Result) -> list[str]:
 
 def _inside(result: Result) -> list[str]:
     """Rigid contacts that went into their surfaces."""
-    allowed = SHALLOW * float(result.world.length)
+    angles = any(contact.pair.length_unit == "rad" for contact in result.world.contacts)
+    allowed = SHALLOW * max(float(result.world.length), 1.0 if angles else 0.0)  # no length measures an angle
     if not result.penetration > allowed or int(result.final.outcome) == outcome.INSIDE:  # which says it all
         return []
     return [

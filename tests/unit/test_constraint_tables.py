@@ -115,3 +115,15 @@ def test_mistakes_get_a_sentence(text, said):
 def test_what_is_no_surface_is_refused():
     with pytest.raises(carom.CaromError, match="must be a surface"):
         carom.OnSurface("a.tip", lambda x, y: y)
+
+
+def test_a_rail_carries_the_weight_along_its_normal():
+    """A bead on a slope: m g cos(slope) along the normal, and it slides down with g sin(slope)."""
+    slope, bead = 0.4, carom.Mechanism([carom.Disk(radius=0.1, mass=2.0)], base=carom.Free())
+    rail = carom.Plane(point=(0.0, 0.0), slope=slope)
+    world = carom.World(bead, constraints=carom.OnSurface(bead.tip, rail), gravity=9.81)
+    run = carom.simulate(world, world.state(base=(0.0, 0.0)), until=0.5)
+    (forces,) = run.constraint_forces([0.0, 0.5]).values()
+    np.testing.assert_allclose(np.ravel(forces), 2.0 * 9.81 * np.cos(slope), rtol=1e-9)
+    along = 0.5 * 9.81 * np.sin(slope) * 0.5**2
+    np.testing.assert_allclose(run.q[-1][:2], [-along * np.cos(slope), -along * np.sin(slope)], rtol=1e-9)

@@ -46,6 +46,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     span = jax.lax.stop_gradient(jnp.where(c.fresh, 0.0, wanted))
     arrives = ~c.fresh & (span >= left)
 
+    @jax.jit  # traced once and not once per stage; compilers see through it
     def rhs(t: Real, y: Continuous) -> Continuous:
         return derivative(world, t, y, c.phases, c.memory)
 

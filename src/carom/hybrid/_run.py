@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
+from .. import native
 from ..quantities import Real
 from . import outcome
 from ._bonds import brought_there, met
@@ -77,8 +78,12 @@ def executable(function: Any, static: tuple[Any, ...], *args: Any, thorough: boo
 def _compiled(
     name: str, function: Any, static: tuple[Any, ...], args: tuple[Any, ...], options: dict[str, str] | None
 ) -> Any:
-    """Compile now, under a name of its own."""
+    """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
+    if native.wanted():
+        program = native.program(call, args, options == SCALAR)
+        if program is not None:
+            return program
     call.__name__ = name  # type: ignore[attr-defined]
     return jax.jit(call, compiler_options=options).lower(*args).compile()
 

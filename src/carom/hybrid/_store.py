@@ -33,6 +33,7 @@ import jax
 import numpy as np
 
 from .. import _cache as cache
+from .. import native
 from ..mechanism._recipe import Recipe
 
 OWN = "carom."
@@ -185,8 +186,10 @@ def _read(path: Path, args: tuple[Any, ...]) -> Any:
         with contextlib.suppress(OSError):  # a disk that cannot be written
             os.utime(path)
         end = SIZE + int.from_bytes(data[:SIZE], "big")
-        into, out = jax.tree.structure((args, {})), jax.tree.structure(_Structure(io.BytesIO(data[SIZE:end])).load())
-        return serialize_executable.deserialize_and_load(data[end:], into, out)
+        out = jax.tree.structure(_Structure(io.BytesIO(data[SIZE:end])).load())
+        if native.is_packed(data[end:]):
+            return native.unpacked(data[end:], out)
+        return serialize_executable.deserialize_and_load(data[end:], jax.tree.structure((args, {})), out)
     except Exception:  # cut short, or written by something else: compile as if it were not there
         return None
 
@@ -207,7 +210,7 @@ def _write(path: Path, program: Any) -> None:
 
     half = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
-        payload, _, out = serialize_executable.serialize(program)
+        payload, out = native.packed(program) or serialize_executable.serialize(program)[::2]
         like = pickle.dumps(jax.tree.unflatten(out, range(out.num_leaves)))
         with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(cache.seal(path, len(like).to_bytes(SIZE, "big") + like + payload))

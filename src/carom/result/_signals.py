@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import errors
+from .. import errors, native
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
 from ..hybrid._flow import bond_forces, scene_with_motion
 from ..hybrid.reporting import Phase, Touch
@@ -234,7 +234,7 @@ def _touching(world: World, found: States) -> Any:
                 out += [(_columns(touch), mode) for touch, mode in found]
         return out
 
-    return jax.vmap(one)(found)
+    return native.rows(one)(found)
 
 
 def _efforts(i: int, world: World, found: States) -> Any:
@@ -251,7 +251,7 @@ def _efforts(i: int, world: World, found: States) -> Any:
         wanted = () if drive.wanted is None else jnp.stack(_arrays(list(drive.wanted(scene, own))))
         return torques, pushes, wanted
 
-    return jax.vmap(one)(found)
+    return native.rows(one)(found)
 
 
 def _energies(world: World, found: States) -> Any:
@@ -259,11 +259,11 @@ def _energies(world: World, found: States) -> Any:
         potential = potential_energy(world.mechanism, s.q, world.gravity)
         return kinetic_energy_by_link(world.mechanism, s.q, s.v), potential, s.work
 
-    return jax.vmap(one)(found)
+    return native.rows(one)(found)
 
 
 def _momenta(world: World, found: States) -> Any:
-    return jax.vmap(lambda s: tuple(momentum(world.mechanism, s.q, s.v)))(found)
+    return native.rows(lambda s: tuple(momentum(world.mechanism, s.q, s.v)))(found)
 
 
 def _bond_forces(world: World, found: States) -> Any:
@@ -271,7 +271,7 @@ def _bond_forces(world: World, found: States) -> Any:
         y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
         return jnp.stack(_arrays(bond_forces(world, s.t, y, s.phases, s.memory)))
 
-    return jax.vmap(one)(found)
+    return native.rows(one)(found)
 
 
 def _sites(world: World, found: States) -> Any:
@@ -282,4 +282,4 @@ def _sites(world: World, found: States) -> Any:
         rows = [scene.site(m.site(name)) for name in m.topology.site_names]
         return jnp.stack([jnp.stack(_arrays(list(row))) for row in rows])
 
-    return jax.vmap(one)(found)
+    return native.rows(one)(found)

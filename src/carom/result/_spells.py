@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import native
 from ..hybrid._flow import driven
 from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World
@@ -120,4 +121,4 @@ def _pressed(i: int, j: int, world: World, t: Times, y: Any, phases: Phases, mem
         a = tuple(jnp.asarray(x, dtype=float) for x in a) if isinstance(v, tuple) else a
         return jax.jvp(rate, (t, q, v), (jnp.ones_like(t), v, a))
 
-    return tuple(jax.vmap(one)(t, y, phases, memory))
+    return tuple(native.rows(one)(t, y, phases, memory))

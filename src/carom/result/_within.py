@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import native
 from ..hybrid._flow import scene_with_motion
 from ..hybrid.scene import Continuous, Own, split
 from ..hybrid.world import World
@@ -123,7 +123,7 @@ def _forces(i: int, j: int, world: World, states: Any) -> Any:
         k, push, drag = world.automata[i].report.touches(scene, Own(s.phases[i], s.memory[i], s.extra[i]))[j]
         return tuple(jnp.asarray(x, dtype=float) for x in (k.indentation, k.rate, k.sliding, push, drag))
 
-    return jax.vmap(one)(states)
+    return native.rows(one)(states)
 
 
 def _refined_peak(values: np.ndarray) -> float:

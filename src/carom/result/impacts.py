@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import native
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid._run import EventRow
 from ..hybrid.reporting import ContactReport, Pair
@@ -209,7 +209,7 @@ def _touch(mechanism: Mechanism, pair: Pair, t: Times, q: Vector, v: Vector) -> 
         motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))
         return (*motion, kinetic_energy_by_link(mechanism, q, v))
 
-    return tuple(jax.vmap(one)(t, q, v))
+    return tuple(native.rows(one)(t, q, v))
 
 
 def _velocities(before: Side, after: Side, k: int) -> dict[str, Any]:

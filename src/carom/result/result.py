@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from .. import errors
+from .. import errors, native
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
@@ -276,12 +276,12 @@ def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
 
 
 def _momenta(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:
-    return tuple(jax.vmap(lambda q, v: momentum(world.mechanism, q, v))(q, v))  # type: ignore[return-value]
+    return tuple(native.rows(lambda q, v: momentum(world.mechanism, q, v))(q, v))
 
 
 def _energies(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:
-    kinetic = jax.vmap(lambda q, v: kinetic_energy(world.mechanism, q, v))(q, v)
-    potential = jax.vmap(lambda q: potential_energy(world.mechanism, q, world.gravity))(q)
+    kinetic = native.rows(lambda q, v: kinetic_energy(world.mechanism, q, v))(q, v)
+    potential = native.rows(lambda q: potential_energy(world.mechanism, q, world.gravity))(q)
     return kinetic, potential
 
 
@@ -295,4 +295,4 @@ def _dense(integration: Integration, world: World, begin: StepRow, times: Times)
         y = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)[0]
         return States(t, merge(y.q), merge(y.v), y.extra, y.work, phases, row.memory)
 
-    return jax.vmap(one)(begin, times)
+    return native.rows(one)(begin, times)

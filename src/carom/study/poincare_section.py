@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import errors
+from .. import errors, native
 from ..hybrid._flow import derivative
 from ..hybrid._run import StepRow
 from ..hybrid.scene import Continuous, merge
@@ -116,7 +116,7 @@ def _moving(integration: Integration, world: World, begin: StepRow, times: Any) 
         y, _, rate = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)
         return merge(y.q), merge(y.v), merge(rate.q), merge(rate.v)
 
-    return tuple(jax.vmap(one)(begin, times))
+    return tuple(native.rows(one)(begin, times))
 
 
 def _samples(look: _Look) -> _Samples:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ... import native
 from ...dynamics import site_position
 from ...errors import CaromError, name_in
 from ...hybrid.world import World
@@ -63,7 +64,7 @@ def _moving(site: Site, world: World, q: Vector, v: Vector) -> Any:
     def one(q: Vector, v: Vector) -> Any:
         return jnp.stack(jax.jvp(lambda q: site_position(world.mechanism, q, site), (q,), (v,)))
 
-    return jax.vmap(one)(q, v)
+    return native.rows(one)(q, v)
 
 
 def _bend(experiment: Experiment, p: dict[str, str]) -> float:

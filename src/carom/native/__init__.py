@@ -1,0 +1,89 @@
+"""Programs on a CPU as machine code: a function's jaxpr, taken apart into scalars, compiled by LLVM in milliseconds.
+
+XLA compiles a step of the engine in seconds, because it is made for large arrays. Here every number of the program is a
+scalar of its own, branches are branches, and what is known or does nothing is left out.
+
+    function -> jaxpr -> `_reading` (with `_arithmetic`, `_shuffling`, `_gathering`, `_branching`, `_linear_algebra`)
+             -> `_ssa`, a program of scalars -> `_llvm_text` -> `_machine_code`
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
+
+
+def wanted() -> bool:
+    """Are programs to be compiled here? Where LLVM can be had, on a CPU, unless somebody asks for XLA."""
+    return os.environ.get(SWITCH, "native") != "xla" and jax.default_backend() == "cpu" and _have_llvm()
+
+
+@functools.cache
+def _have_llvm() -> bool:
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+_READING = threading.local()  # is a function being traced for machine code, in this thread?
+
+
+def rows(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of every row of its arguments: one row after the other in machine code, all at once for XLA."""
+
+    def over(*columns: Any) -> Any:
+        if getattr(_READING, "on", False):
+            return jax.lax.map(lambda each: function(*each), columns)
+        return jax.vmap(function)(*columns)
+
+    return over
+
+
+def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> Any:
+    """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
+    from ._machine_code import Program, compiled
+    from ._ssa import TooLarge
+
+    _READING.on = True
+    try:
+        return Program(*compiled(function, args, thorough))
+    except (NotImplementedError, TooLarge) as reason:
+        if os.environ.get("CAROM_TELL"):
+            print("not native:", getattr(function, "func", function).__name__, reason)
+        return None
+    finally:
+        _READING.on = False
+
+
+MARK = b"carom machine code\n"
+
+
+def packed(made: Any) -> tuple[bytes, Any] | None:
+    """A program as bytes, and the structure of its results; None if it is not of this kind."""
+    from ._machine_code import Program
+
+    if not isinstance(made, Program):
+        return None
+    code, layout = made.recipe
+    return MARK + json.dumps(layout).encode() + b"\n" + code, made.tree
+
+
+def is_packed(data: bytes) -> bool:
+    return data.startswith(MARK)
+
+
+def unpacked(data: bytes, tree: Any) -> Any:
+    """The program that `packed` made bytes of."""
+    from ._machine_code import Layout, Leaf, Program, Recipe
+
+    head, code = data[len(MARK) :].split(b"\n", 1)
+    arguments, results, room, operations = json.loads(head)
+    given, left = (tuple(Leaf(at, tuple(shape), *how) for at, shape, *how in each) for each in (arguments, results))
+    return Program(Recipe(code, Layout(given, left, room, operations)), tree)

@@ -1,0 +1,162 @@
+"""Compiled programs: from a function of JAX to machine code, and how it is called."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ._arithmetic import LIBRARY
+from ._linear_algebra import addresses
+from ._llvm_text import written
+from ._reading import Reader
+from ._shuffling import WRITTEN_OUT, Memory, Thing, filled, flat, kind_of, load
+from ._ssa import Value
+
+ENTRY = "carom_program"
+
+
+class Leaf(NamedTuple):
+    """Where an array lies among the arguments or in the working memory [byte]."""
+
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+    base: str = "out"
+
+
+class Layout(NamedTuple):
+    """Where the arguments and the results of a program lie."""
+
+    arguments: tuple[Leaf, ...]
+    results: tuple[Leaf, ...]
+    room: int  # [byte] of working memory, results included
+    operations: int
+
+
+class Recipe(NamedTuple):
+    """All that is needed to run a program."""
+
+    code: bytes
+    layout: Layout
+
+
+def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> tuple[Recipe, Any]:
+    """The program of a function for arguments of these shapes, and the structure of its results.
+
+    Raises NotImplementedError where the function does something that scalars cannot say, and `TooLarge`.
+    """
+    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
+    text, layout = program_text(closed)
+    return Recipe(machine_code(text, thorough), layout), jax.tree.structure(shapes)
+
+
+def program_text(closed: Any) -> tuple[str, Layout]:
+    """The text of a program, and where its arguments and results lie."""
+    reader = Reader()
+    arguments, things = _arguments(reader, closed.jaxpr.invars)
+    out = reader.read(closed.jaxpr, closed.consts, things)
+    values: list[Value] = []
+    places: list[tuple[int, str]] = []
+    results: list[Leaf] = []
+    for thing, var in zip(out, closed.jaxpr.outvars, strict=True):
+        dtype, shape = np.dtype(var.aval.dtype), tuple(var.aval.shape)
+        if isinstance(thing, Memory) and not thing.overwritten:
+            results.append(Leaf(thing.offset, shape, dtype.str, thing.base))
+            continue
+        memory = reader.reserved(shape, dtype)
+        results.append(Leaf(memory.offset, shape, dtype.str))
+        each = flat(reader.b, thing)
+        values += each
+        places += [(memory.offset + i * dtype.itemsize, dtype.str) for i in range(len(each))]
+    text = written(reader.b, values, places, ENTRY)
+    return text, Layout(arguments, tuple(results), reader.room, reader.b.count)
+
+
+def _arguments(reader: Reader, variables: Any) -> tuple[tuple[Leaf, ...], list[Thing]]:
+    """Where the arguments lie, one after the other; short ones are taken apart at once."""
+    leaves: list[Leaf] = []
+    things: list[Thing] = []
+    at = 0
+    for var in variables:
+        shape, dtype = tuple(var.aval.shape), np.dtype(var.aval.dtype)
+        kind_of(dtype)
+        memory = Memory("in", at, shape, dtype)
+        leaves.append(Leaf(at, shape, dtype.str, "in"))
+        at += -(-memory.size * dtype.itemsize // 8) * 8
+        if memory.size <= WRITTEN_OUT:
+            b = reader.b
+            things.append(filled(shape, [load(b, memory, b.number("i", i)) for i in range(memory.size)]))
+        else:
+            things.append(memory)
+    return tuple(leaves), things
+
+
+def _target(thorough: bool) -> Any:
+    """A description of this machine; an engine takes its own."""
+    import llvmlite.binding as llvm
+
+    _linked()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2 if thorough else 1,
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+@functools.cache
+def _linked() -> None:
+    """Tell LLVM about this machine, and where the mathematical library is."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    library = ctypes.CDLL(ctypes.util.find_library("m") or "msvcrt")
+    for name in LIBRARY:
+        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    for name, address in addresses().items():
+        llvm.add_symbol(name, address)
+
+
+def machine_code(text: str, thorough: bool = False) -> bytes:
+    """An object file of the text."""
+    import llvmlite.binding as llvm
+
+    target = _target(thorough)
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    return target.emit_object(module)
+
+
+class Program:
+    """A compiled program that is called with arrays and answers with arrays."""
+
+    def __init__(self, recipe: Recipe, tree: Any) -> None:
+        import llvmlite.binding as llvm
+
+        self.recipe, self.tree = recipe, tree
+        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
+        self.engine.add_object_file(llvm.ObjectFileRef.from_data(recipe.code))
+        self.engine.finalize_object()
+        layout = self.layout = recipe.layout
+        last = layout.arguments[-1] if layout.arguments else None
+        self.length = 0 if last is None else last.offset + int(np.prod(last.shape, dtype=int)) * 8
+        address = self.engine.get_function_address(ENTRY)
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+
+    def __call__(self, *args: Any) -> Any:
+        given = np.zeros(self.length + 8, dtype=np.uint8)
+        for leaf, x in zip(self.layout.arguments, jax.tree.leaves(args), strict=True):
+            np.ndarray(leaf.shape, leaf.dtype, given.data, leaf.offset)[...] = x
+        out = np.zeros(self.layout.room + 8, dtype=np.uint8)
+        self.run(given.ctypes.data, out.ctypes.data)
+        memory = {"in": given.data, "out": out.data}
+        leaves = [np.ndarray(leaf.shape, leaf.dtype, memory[leaf.base], leaf.offset) for leaf in self.layout.results]
+        return jax.tree.unflatten(self.tree, leaves)

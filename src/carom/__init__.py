@@ -92,6 +92,7 @@ from .errors import CaromError as CaromError
 from .errors import CaromWarning as CaromWarning
 from .hybrid import Settings as Settings
 from .hybrid import World as World
+from .hybrid import jit as jit
 from .mechanism import BASE as BASE
 from .mechanism import Arm as Arm
 from .mechanism import Beam as Beam

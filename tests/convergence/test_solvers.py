@@ -17,7 +17,7 @@ from carom.hybrid import outcome
 from carom.hybrid._carry import Carry
 from carom.hybrid._flow import derivative
 from carom.hybrid._loop import advance
-from carom.hybrid._run import compiler_options, start
+from carom.hybrid._run import start
 from carom.hybrid.scene import Continuous
 from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import SOLVERS, Solver
@@ -28,7 +28,7 @@ ARM = carom.Arm([ROD, ROD])
 
 def compiled(function: Callable[..., Any]) -> Any:
     """jax.jit as the engine uses it: long scalar code compiles ten times faster without fusion."""
-    return jax.jit(function, compiler_options=compiler_options())
+    return carom.jit(function)
 
 
 NAMES = sorted(SOLVERS)

@@ -14,9 +14,9 @@ TIGHT = carom.Settings(rtol=1e-10, atol=1e-13, ledger=False)
 
 def both_ways(end, at, h):
     """Forward and reverse mode against central differences; `end(p, reverse_steps)` gives a few numbers."""
-    run = jax.jit(lambda p: end(p, None))
-    ahead = np.asarray(jax.jit(jax.jacfwd(lambda p: end(p, None)))(at))
-    behind = np.asarray(jax.jit(jax.jacrev(lambda p: end(p, 1024)))(at))
+    run = carom.jit(lambda p: end(p, None))
+    ahead = np.asarray(carom.jit(jax.jacfwd(lambda p: end(p, None)))(at))
+    behind = np.asarray(carom.jit(jax.jacrev(lambda p: end(p, 1024)))(at))
     # Two step widths, extrapolated: the error of differences is then of fourth order.
     wide, narrow = ((np.asarray(run(at + w)) - np.asarray(run(at - w))) / (2.0 * w) for w in (2.0 * h, h))
     expected = narrow + (narrow - wide) / 3.0

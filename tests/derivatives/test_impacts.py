@@ -9,14 +9,13 @@ import pytest
 from examples.arm_repeated_impact import make_world
 
 import carom
-from carom.hybrid._run import compiler_options
 
 RADIUS = 0.1
 PLAIN = carom.Settings(ledger=False)
 
 
 def compiled(function):
-    return jax.jit(function, compiler_options=compiler_options())
+    return carom.jit(function)
 
 
 def forward(function, x):

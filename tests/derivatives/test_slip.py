@@ -6,7 +6,6 @@ import numpy as np
 
 import carom
 from carom.hybrid import outcome
-from carom.hybrid._run import compiler_options
 
 G = 9.81
 BLOCK = carom.Mechanism([carom.Body(mass=1.0, inertia=0.1)], base=carom.Free())
@@ -40,9 +39,7 @@ def pulled_exactly(x):
 
 def test_a_block_lets_go_as_its_closed_form_says():
     """Far away the spring's force is rounded by its places: the instant lost its derivative there, in silence."""
-    push = jax.jit(
-        lambda far, x, dx: jax.jvp(lambda x: pulled(far, x), (x,), (dx,)), compiler_options=compiler_options()
-    )
+    push = carom.jit(lambda far, x, dx: jax.jvp(lambda x: pulled(far, x), (x,), (dx,)))
     exact, slope = pulled_exactly(X), jax.jacfwd(pulled_exactly)(X)
     for far, accuracy in ((0.0, 1e-10), (1e4, 1e-8)):
         for i, dx in enumerate(jnp.eye(len(X))):

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import carom
 from carom.contact import catalogue
 from carom.contact.catalogue import FRICTION_LAWS, IMPACT_LAWS, NORMAL_LAWS, LawEntry
-from carom.hybrid._run import compiler_options
 
 
 def each(*kinds: tuple[LawEntry, ...]) -> Any:
@@ -39,7 +39,7 @@ def says(name: str, words: str) -> bool:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    return jax.jit(function, compiler_options=compiler_options())
+    return carom.jit(function)
 
 
 def decades(low: int, high: int) -> st.SearchStrategy[float]:

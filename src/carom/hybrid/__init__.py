@@ -6,6 +6,7 @@ from .automaton import Flow as Flow
 from .automaton import Holding as Holding
 from .automaton import Landing as Landing
 from .automaton import Traits as Traits
+from .compiling import jit as jit
 from .reporting import Blow as Blow
 from .reporting import Channel as Channel
 from .reporting import ContactReport as ContactReport

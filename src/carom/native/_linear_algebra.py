@@ -147,6 +147,12 @@ def lu(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     call.run("dgetrf")
     factors = _read(b, matrix).reshape(columns, rows).T
     pivots = [calculated(b, "sub", "i", i, b.number("i", 1)) for i in _read(b, exchanged)]
+    order = _ordered(b, pivots, rows)
+    return [factors, shaped(pivots, (len(pivots),)), shaped(order, (rows,))]
+
+
+def _ordered(b: Builder, pivots: list[Value], rows: int) -> list[Value]:
+    """The order of rows that swaps make."""
     order = [b.number("i", i) for i in range(rows)]
     for i, pivot in enumerate(pivots):
         here, there = order[i], order[-1]
@@ -155,7 +161,13 @@ def lu(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
         for j in range(i, rows):
             order[j] = select(b, {}, "i", [compared("eq")(b, {}, "b", [pivot, b.number("i", j)]), order[j], here])
         order[i] = there
-    return [factors, shaped(pivots, (len(pivots),)), shaped(order, (rows,))]
+    return order
+
+
+def permutation(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+    """The same as a primitive of its own."""
+    pivots, rows = list(cells(r.b, inputs[0])), eqn.params["permutation_size"]
+    return [shaped(_ordered(r.b, pivots, rows), (rows,))]
 
 
 def cholesky(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
@@ -226,6 +238,7 @@ ALGEBRA: dict[str, Callable[..., list[Thing]]] = {
     "eigh": eigh,
     "svd": svd,
     "lu": lu,
+    "lu_pivots_to_permutation": permutation,
     "cholesky": cholesky,
     "triangular_solve": triangular_solve,
     "custom_linear_solve": linear_solve,

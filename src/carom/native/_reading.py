@@ -15,6 +15,7 @@ from ._shuffling import SHUFFLES, WRITTEN_OUT, Memory, Thing, bare, cells, const
 from ._ssa import Builder, Value
 from ._sums import SUMS
 
+UNCHANGED = ("optimization_barrier", "nonbatchable", "nondifferentiable", "nondifferentiable_backward")
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where primitives that call others keep what they call
 
 
@@ -82,8 +83,13 @@ class Reader:
         if name == "split":
             ends = np.cumsum(eqn.params["sizes"])[:-1]
             return list(np.split(cells(self.b, inputs[0]), ends, axis=eqn.params["axis"]))
-        if name == "optimization_barrier":
+        if name in UNCHANGED:
             return inputs
+        if name == "empty2":
+            aval = eqn.outvars[0].aval
+            return [constant(self.b, np.zeros(aval.shape, aval.dtype))]
+        if name == "select_if_vmap":  # a choice among lanes, of which there is one
+            return [inputs[1]]
         if name == "platform_index":
             each = eqn.params["platforms"]
             return [self.b.number("i", next(i for i, names in enumerate(each) if names is None or "cpu" in names))]

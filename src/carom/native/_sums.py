@@ -96,7 +96,19 @@ def _products(b: Builder, p: Parameters, x: Thing, y: Thing) -> Any:
     return out
 
 
+def _overall(name: str) -> Callable[..., Any]:
+    """Over all axes, and over lanes, of which there is one here."""
+
+    def reduce(b: Builder, p: Parameters, x: Thing) -> Any:
+        return _reduced(name)(b, {"axes": tuple(range(cells(b, x).ndim))}, x)
+
+    return reduce
+
+
 SUMS: dict[str, Callable[..., Any]] = {
+    "unvmap_any": _overall("or"),
+    "unvmap_all": _overall("and"),
+    "unvmap_max": _overall("max"),
     "reduce_sum": _reduced("add"),
     "reduce_prod": _reduced("mul"),
     "reduce_or": _reduced("or"),

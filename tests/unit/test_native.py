@@ -1,0 +1,201 @@
+"""Programs as machine code compute what JAX computes: every operation, branches, loops, memory, linear algebra."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from carom import native
+from carom.native._machine_code import Program, compiled
+from carom.native._ssa import TooLarge
+
+ODD = [0.0, -0.0, 1.0, -2.7, 1e300, np.inf, -np.inf, np.nan]
+X, Y = (np.asarray(column).ravel() for column in np.meshgrid(ODD, ODD))
+RNG = np.random.default_rng(7)
+
+
+def made(function, *args):
+    program = native.program(function, args)
+    assert isinstance(program, Program)
+    return program
+
+
+def check(function, *args, ulps=0):
+    """Machine code gives what JAX gives: the same numbers, infinities and NaN, up to some units in the last place."""
+    ours = jax.tree.leaves(made(function, *args)(*args))
+    theirs = jax.tree.leaves(jax.jit(function)(*args))
+    for mine, other in zip(ours, map(np.asarray, theirs), strict=True):
+        assert mine.dtype == other.dtype and mine.shape == other.shape
+        if ulps and other.dtype == float:
+            close = np.isclose(mine, other, rtol=ulps * 2.3e-16, atol=ulps * 1e-320, equal_nan=True)
+            assert close.all(), (mine[~close], other[~close])
+        else:
+            np.testing.assert_array_equal(mine, other)
+
+
+EXACT = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "max": jnp.maximum,
+    "min": jnp.minimum,
+    "lt": lambda x, y: x < y,
+    "le": lambda x, y: x <= y,
+    "eq": lambda x, y: x == y,
+    "ne": lambda x, y: x != y,
+    "and": lambda x, y: (x > 0) & ~(y > 0),
+    "or": lambda x, y: (x > 0) | (y > 0),
+    "xor": lambda x, y: (x > 0) ^ (y > 0),
+    "where": lambda x, y: jnp.where(x > y, x, -y),
+    "sign": lambda x, y: jnp.sign(x) + jnp.abs(y),
+    "finite": lambda x, y: jnp.isfinite(x) & jnp.isnan(y),
+    "clip": lambda x, y: jnp.clip(x, -0.5, 0.5),
+    "square": lambda x, y: (jnp.square(x), jnp.sqrt(y)),
+    "powers": lambda x, y: (x**2, x**3, x**5, x**-2),
+    "floor": lambda x, y: (jnp.floor(x), jnp.ceil(x), jnp.round(y)),
+    "whole": lambda x, y: (jnp.where(jnp.abs(x) < 1e3, x, 7.0).astype(int) % 5, (x > 0).astype(int) + 3),
+    "known": lambda x, y: jnp.asarray([1.0, 2.0]) / jnp.asarray([3.0, jnp.inf]) + jnp.sqrt(jnp.asarray(2.0)),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_operations_are_exact(name):
+    check(EXACT[name], X, Y)
+
+
+def test_functions_of_the_library():
+    names = (
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arctan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "cbrt",
+    )
+    check(lambda x: [getattr(jnp, name)(x) for name in names], RNG.normal(size=12), ulps=64)
+    check(
+        lambda x, y: [jnp.arctan2(x, y), jnp.abs(x) ** y, jnp.hypot(x, y), jnp.fmod(x, y)],
+        *RNG.normal(size=(2, 12)),
+        ulps=16,
+    )
+
+
+def test_arrays_are_moved_and_summed():
+    a, b = RNG.normal(size=(4, 5)), RNG.normal(size=(5, 3))
+    check(lambda a: (a[::-1, 1:4], a.T.reshape(2, 10), jnp.pad(a, 1), jnp.stack([a, a], 1), jnp.concatenate([a, a])), a)
+    check(lambda a: (a.max(1), a.min(), a.argmax(1), a.argmin(0), jnp.sort(a), (a > 0).any(1), (a > 0).all()), a)
+    check(lambda a, b: (a @ b, a.sum(0), jnp.cumsum(a, 1), jnp.prod(a, 1), jnp.linalg.norm(a)), a, b, ulps=64)
+
+
+@pytest.mark.parametrize("i", [-2, 0, 3, 9])
+def test_computed_indices(i):
+    """Beyond its ends an array gives what JAX gives."""
+    a, b = jnp.asarray(RNG.normal(size=(4, 3))), jnp.asarray(RNG.normal(size=5))
+    check(lambda a, b, i: (a[i], b[i], b.at[i].set(3.0), b.at[i].add(1.5), a.at[i].multiply(2.0)), a, b, np.asarray(i))
+    check(lambda b, i: jax.lax.dynamic_slice(b, (i,), (2,)), b, np.asarray(i))
+    check(lambda b, i: jax.lax.dynamic_update_slice(b, jnp.zeros(2), (i,)), b, np.asarray(i))
+
+
+def test_only_the_arm_of_a_branch_that_is_taken_is_run():
+    def choose(x, i):
+        arms = [lambda x: x + 1.0, lambda x: jax.lax.while_loop(lambda y: y != 0.0, lambda y: y, x), jnp.sin]
+        return jax.lax.switch(i, arms, x), jax.lax.cond(x > 0, lambda: x, lambda: -x)
+
+    for i in (0, 2, 5):  # the arm between them would never end
+        check(choose, np.asarray(2.0), np.asarray(i), ulps=2)
+
+
+def test_loops_carry_numbers_and_rows():
+    check(
+        lambda x: jax.lax.while_loop(lambda s: s[0] < 10, lambda s: (s[0] + 1, s[1] * 1.1 + s[0]), (0, x)),
+        np.asarray(0.3),
+    )
+    rows = RNG.normal(size=(700, 3))
+    check(lambda rows: jax.lax.map(lambda r: jnp.cumsum(r), rows), rows)
+    for reverse in (False, True):
+        check(lambda rows, r=reverse: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows, reverse=r), rows)
+    check(lambda rows: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows[:2]), rows[:3])
+
+    def nested(r):
+        def inner(i, s):
+            return s + jax.lax.fori_loop(0, i, lambda j, t: t + r[0] * j, 0.0)
+
+        return jax.lax.fori_loop(0, 4, inner, 0.0)
+
+    check(lambda rows: jax.lax.map(nested, rows), rows, ulps=8)
+
+
+def test_a_buffer_is_written_row_by_row():
+    def record(x):
+        def body(s):
+            i, y, rows = s
+            return i + (y > 0).astype(int), -0.9 * y, rows.at[i].set(jnp.stack([y, y * y]))
+
+        return jax.lax.while_loop(lambda s: s[0] < 900, body, (jnp.asarray(0), x, jnp.zeros((4000, 2))))
+
+    check(record, np.asarray(0.7))
+
+
+def test_what_goes_in_and_comes_out_unchanged():
+    long = RNG.normal(size=(600, 2))
+    check(lambda long, flag, n: (long, flag, n, jnp.asarray([True, False])), long, np.asarray(True), np.arange(3))
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_linear_algebra(n):
+    a, x = RNG.normal(size=(n, n)), RNG.normal(size=n)
+    s = a @ a.T + np.eye(n)
+    for answer in (
+        lambda: check_close(lambda a: jnp.linalg.eigvalsh(a), s),
+        lambda: check_close(lambda a: jnp.linalg.pinv(a, hermitian=True), s),
+        lambda: check_close(jnp.linalg.pinv, RNG.normal(size=(n, n + 2))),
+        lambda: check_close(lambda a: jnp.linalg.svd(a, compute_uv=False), a),
+        lambda: check_close(jnp.linalg.cholesky, s),
+        lambda: check_close(lambda s, x: jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(s), True), x), s, x),
+        lambda: check_close(jnp.linalg.solve, a, x),
+        lambda: check_close(lambda a, x: jax.scipy.linalg.lu_solve(jax.scipy.linalg.lu_factor(a), x), a, x),
+    ):
+        answer()
+    vectors, values = made(jnp.linalg.eigh, s)(s)[::-1]
+    np.testing.assert_allclose(vectors @ np.diag(values) @ vectors.T, s, atol=1e-13)
+
+
+def check_close(function, *args):
+    np.testing.assert_allclose(made(function, *args)(*args), jax.jit(function)(*args), rtol=1e-10, atol=1e-12)
+
+
+def test_what_scalars_cannot_say_is_left_to_xla():
+    assert native.program(lambda x: jnp.sin(x), (np.zeros(100_000),)) is None
+    assert native.program(lambda x: jnp.fft.fft(x), (np.zeros(4),)) is None
+    with pytest.raises(NotImplementedError):
+        compiled(lambda x: x.astype(jnp.float32), (np.zeros(3),))
+    assert issubclass(TooLarge, Exception)
+
+
+def test_a_program_survives_as_bytes():
+    function, args = (lambda x, rows: {"sum": x + rows.sum(), "rows": rows}), (np.asarray(2.0), np.ones((3, 2)))
+    program = made(function, *args)
+    data, tree = native.packed(program)
+    assert native.is_packed(data) and not native.is_packed(b"something else")
+    again = native.unpacked(data, tree)(*args)
+    np.testing.assert_array_equal(again["sum"], 8.0)
+    np.testing.assert_array_equal(again["rows"], args[1])
+
+
+def test_a_program_runs_in_many_threads_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    program = made(lambda x: jax.lax.fori_loop(0, 10_000, lambda i, y: 0.5 * y + jnp.sin(i * x), x), np.asarray(0.1))
+    xs = np.linspace(0.1, 1.0, 40)
+    alone = [float(program(np.asarray(x))) for x in xs]
+    with ThreadPoolExecutor(8) as threads:
+        assert [float(y) for y in threads.map(lambda x: program(np.asarray(x)), xs)] == alone

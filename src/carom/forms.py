@@ -19,7 +19,7 @@ def named(place: str) -> Any:
     return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
 
-def stated(thing: Any, word: str) -> Any:
+def stated(thing: object, word: str) -> Any:
     """What the class of a thing says of itself under this word; None where it only inherits that.
 
     A subclass may be more than its parent says, and would be written as less than it is.
@@ -54,7 +54,7 @@ class Form(NamedTuple):
     slots: tuple[Slot, ...]
     tell: Callable[..., dict[str, Any] | None] | None = None
 
-    def told(self, thing: Any, *around: Any) -> dict[str, Any] | None:
+    def told(self, thing: object, *around: Any) -> dict[str, Any] | None:
         return {s.name: getattr(thing, s.name) for s in self.slots} if self.tell is None else self.tell(thing, *around)
 
 

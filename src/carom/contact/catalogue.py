@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from .. import errors
+from .._arguments import Name
 from ..forms import named
 from .card import Card
 from .material import Material
@@ -81,7 +82,7 @@ def kinds() -> dict[str, tuple[LawEntry, ...]]:
     return {"normal": NORMAL_LAWS, "friction": FRICTION_LAWS, "impact": IMPACT_LAWS}
 
 
-def laws(kind: Any = None) -> dict[str, LawEntry]:
+def laws(kind: Name | None = None) -> dict[str, LawEntry]:
     """Entries by the names on their cards, of one kind or of all."""
     if kind is not None:
         errors.name_in("kind of law", kind, tuple(kinds()))
@@ -95,7 +96,7 @@ def spelled(name: str) -> str:
     return next((known for known in laws() if known.replace("-", "") == letters), name)
 
 
-def find(name: Any, kind: Any = None) -> LawEntry:
+def find(name: Name, kind: Name | None = None) -> LawEntry:
     """The entry of that name; a name that is not there is refused with the nearest one."""
     known = laws(kind)
     errors.name_in("law" if kind is None else f"{kind} law", name, tuple(known))

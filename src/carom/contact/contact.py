@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from .._arguments import AgainstLike, TouchingLike
 from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
 from ..quantities import Real
@@ -15,8 +16,8 @@ from .normal import AbstractNormalLaw
 
 
 def Contact(
-    site: Any,
-    against: Any = None,
+    site: TouchingLike,
+    against: AgainstLike = None,
     normal: AbstractNormalLaw | AbstractImpactLaw | Real | None = None,
     friction: AbstractFriction | None = None,
     radius: Real = 0.0,
@@ -44,7 +45,7 @@ def Contact(
 
 
 def _made(
-    site: Any, against: Any, normal: AbstractNormalLaw | AbstractImpactLaw | Real | None, *rest: Any
+    site: TouchingLike, against: AgainstLike, normal: AbstractNormalLaw | AbstractImpactLaw | Real | None, *rest: Any
 ) -> CompliantContact | RigidContact:
     if isinstance(normal, AbstractNormalLaw):
         return CompliantContact(site, against, normal, *rest)

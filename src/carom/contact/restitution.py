@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,7 +12,7 @@ import numpy as np
 from .. import errors
 from ..hybrid.condition import condition_of
 from ..hybrid.settings import Settings
-from ..quantities import Real
+from ..quantities import Memory, Real, Reals
 from .normal import AbstractNormalLaw
 
 LONGEST = 1e3  # [s] a blow that lasts longer is none
@@ -74,7 +75,12 @@ def simulated_restitution(
 
 
 def integrated_blow(
-    law: AbstractNormalLaw, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
+    law: AbstractNormalLaw,
+    speed: Real = 1.0,
+    mass: Real = 1.0,
+    *,
+    memory: Memory | None = None,
+    place: tuple[Real, Real] = (0.0, 0.0),
 ) -> Rebound:
     """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
     _check("integrated_blow", law, speed, mass)
@@ -104,7 +110,7 @@ class _Walk:
 
         phase, memory = self.phase, self.memory
 
-        def motion(t: Real, y: Any) -> list[float]:
+        def motion(t: Real, y: Sequence[float]) -> list[float]:
             return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
@@ -134,7 +140,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def event(k: int) -> Any:
-            def guard(t: Real, y: Any) -> float:
+            def guard(t: Real, y: Sequence[float]) -> float:
                 return float(self.guards(phase, memory, y[0], y[1])[k])
 
             guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]
@@ -143,7 +149,7 @@ class _Walk:
         return [event(k) for k in range(len(self.law.exits) + 1)]
 
 
-def _floats(values: Any) -> tuple[float, ...]:
+def _floats(values: Reals) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 

@@ -200,7 +200,7 @@ def efforts_of(torques: Given | None, forces: Forces | None, base_force: Given |
     return _array("torques of mechanism", torques), named or None, _array("base_force of mechanism", base_force)
 
 
-def _array(what: str, values: Any) -> Any:
+def _array(what: str, values: Given | None) -> Any:
     if values is None:
         return None
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 from ...hybrid._reaction import Row, dot, least, masked
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.scene import Scene
-from ...quantities import Given, PhaseNumber, Real
+from ...quantities import Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
 from ._phases import modes_of, number_of, total
 from ._several import Decided, Solution, solve
@@ -149,7 +150,9 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
 
-def stopped(r: System, which: list[Any], velocity: Given, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
+def stopped(
+    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals]
+) -> tuple[tuple[Any, ...], list[Any]]:
     """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
 
     Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two

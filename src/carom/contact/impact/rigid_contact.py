@@ -9,6 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
 from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
@@ -32,10 +33,10 @@ class RigidContact(AbstractMember):
 
     def __init__(
         self,
-        site: Any,
-        against: Any = None,
+        site: TouchingLike,
+        against: AgainstLike = None,
         normal: AbstractImpactLaw | Real | None = None,
-        friction: Any = None,
+        friction: FrictionLike = None,
         radius: Real = 0.0,
         other_radius: Real = 0.0,
         name: str | None = None,
@@ -59,7 +60,7 @@ class RigidContact(AbstractMember):
 Contacts = tuple[RigidContact, ...]
 
 
-def _law_of(name: str, law: Any) -> AbstractImpactLaw:
+def _law_of(name: str, law: NormalLike) -> AbstractImpactLaw:
     if isinstance(law, AbstractImpactLaw):
         return law
     if law is None or isinstance(law, str | eqx.Module | type | dict):
@@ -70,7 +71,7 @@ def _law_of(name: str, law: Any) -> AbstractImpactLaw:
     return Newton(jnp.asarray(law, dtype=float) if errors.known(law) is None else law)
 
 
-def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | None:
+def _friction_of(name: str, friction: FrictionLike, pair: AbstractPair) -> AbstractDry | None:
     if friction is None or not getattr(friction, "rubs", True):
         return None
     if not isinstance(friction, AbstractDry):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import TypeAlias
 
@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     GainsLike: TypeAlias = Real | Given | None  # one for all joints, or one for each
     ResultLike: TypeAlias = Result
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
+    StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
+    NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
     FileLike: TypeAlias = str | Path
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
 else:
@@ -70,4 +72,4 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
-    TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = FileLike = Any
+    TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

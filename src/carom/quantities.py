@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Flags: TypeAlias = jax.Array  # (n,): booleans
     Point: TypeAlias = Sequence[Real] | np.ndarray | jax.Array  # (x, y)
     Points: TypeAlias = Sequence[Point] | np.ndarray | jax.Array  # many (x, y)
+    Columns: TypeAlias = np.ndarray | jax.Array | tuple[np.ndarray, ...]  # over time, of all coordinates or one by one
     Index: TypeAlias = jax.Array | int
     Library: TypeAlias = ModuleType  # numpy, or jax.numpy, which have the same functions
     Coordinates: TypeAlias = Vector | tuple[Real, ...]  # as a vector, or one by one as the engine has them
@@ -38,4 +39,4 @@ if TYPE_CHECKING:
     Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
 else:
     Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Rows = Reals = Function = Times = Any
-    Coordinates = Gravity = Forces = Matrix = Flags = Point = Points = Index = Library = Any
+    Coordinates = Gravity = Forces = Matrix = Flags = Point = Points = Columns = Index = Library = Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -110,7 +109,7 @@ class _Walk:
 
         phase, memory = self.phase, self.memory
 
-        def motion(t: Real, y: Sequence[float]) -> list[float]:
+        def motion(t: Real, y: np.ndarray) -> list[float]:
             return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
@@ -140,7 +139,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def event(k: int) -> Any:
-            def guard(t: Real, y: Sequence[float]) -> float:
+            def guard(t: Real, y: np.ndarray) -> float:
                 return float(self.guards(phase, memory, y[0], y[1])[k])
 
             guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from .._arguments import ConstraintsLike
 from ..mechanism import Mechanism
-from ..quantities import Flag, Forces, Given, Gravity, Real, Vector
+from ..quantities import Flag, Forces, Given, Gravity, Index, Real, Vector
 from .constraints import AbstractConstraint, constraint_error, constraint_rows
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
@@ -130,7 +130,7 @@ def assemble(
 def _assemble(
     mechanism: Mechanism, constraints: tuple[AbstractConstraint, ...], q: Vector, v: Vector, steps: int
 ) -> tuple[Array, Array]:
-    def improve(_: int, q: Vector) -> Any:
+    def improve(_: Index, q: Vector) -> Any:
         rows = jax.jacfwd(lambda q: constraint_error(mechanism, constraints, q))(q)
         return q - jnp.linalg.pinv(rows, rtol=1e-9) @ constraint_error(mechanism, constraints, q)
 

@@ -79,6 +79,6 @@ else:
     AnyBody = choice(BODIES)
 
 
-def told_body(body: Any) -> dict[str, Any]:
+def told_body(body: object) -> dict[str, Any]:
     """A body as a table."""
     return told_by(BODIES, "a body", body)

@@ -71,6 +71,6 @@ else:
     Control = choice(CONTROLLERS)
 
 
-def told_controller(c: Any, world: World) -> dict[str, Any]:
+def told_controller(c: object, world: World) -> dict[str, Any]:
     """A controller as a table."""
     return told_by(CONTROLLERS, f"'{getattr(c, 'name', c)}'", c, world.mechanism)

@@ -51,6 +51,6 @@ def made_switch(table: Any, whole: Mechanism, contacts: dict[str, Any]) -> contr
     return made
 
 
-def told_switch(switch: Any) -> dict[str, Any]:
+def told_switch(switch: object) -> dict[str, Any]:
     """A switch as a table."""
     return told_by(SWITCHES, "a switch", switch)

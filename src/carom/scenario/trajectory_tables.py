@@ -27,6 +27,6 @@ else:
     Trajectory = choice(TRAJECTORIES)
 
 
-def told_trajectory(motion: Any) -> dict[str, Any]:
+def told_trajectory(motion: object) -> dict[str, Any]:
     """A trajectory as a table: all that files hold are polynomials."""
     return told_by(TRAJECTORIES, "a trajectory", motion)

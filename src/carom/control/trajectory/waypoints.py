@@ -61,7 +61,8 @@ def _speeds(h: Vector, via: Matrix, v0: Vector, v1: Vector) -> Any:
 
 def _via(times: Times, points: Points) -> tuple[Any, Any]:
     count = length_of("Waypoints", "times", times)
-    if np.ndim(np.asarray(points[0]) if isinstance(points, list | tuple) and points else np.asarray(points)) == 0:
+    first: Any = points[0] if isinstance(points, list | tuple) and points else points
+    if np.ndim(first) == 0:
         raise errors.CaromError("points of Waypoints must be one vector for every time, such as [[0, 0], [0.5, 0.2]]")
     if len(points) != count:
         raise errors.CaromError(

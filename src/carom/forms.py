@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -11,12 +10,6 @@ Kind = Literal[
     "number", "point", "numbers", "gains", "table", "tables", "flag", "word", "words",
     "trajectory", "switches", "site", "contact", "pose", "place", "surface", "link",
 ]  # fmt: skip
-
-
-def named(place: str) -> Any:
-    """What stands at `package.module.Name` of carom. Lists name what they hold by its place: one line for each."""
-    module, _, name = place.rpartition(".")
-    return getattr(importlib.import_module(f"{__package__}.{module}"), name)
 
 
 def stated(thing: object, word: str) -> Any:

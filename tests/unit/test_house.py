@@ -34,7 +34,7 @@ def test_nobody_asks_for_the_class_of_an_automaton_a_law_or_a_surface():
 
 def test_most_numbers_have_a_type_with_a_name():
     left_open, parameters = house.open_types()
-    assert left_open <= 0.2 * parameters
+    assert left_open <= 0.03 * parameters
 
 
 def test_rooms_that_nobody_is_shown_to_have_an_underscore():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ._tables import quantity_table
-from .speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
+from ._speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
 
 if TYPE_CHECKING:
     from ..experiment.measures.all_measures import Measured

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .speech import console
+from ._speech import console
 
 if TYPE_CHECKING:
     from ..scenario.model import Scenario

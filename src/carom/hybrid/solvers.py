@@ -18,9 +18,8 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
-from .. import errors
+from .. import errors, registry
 from ..quantities import Index, Real
-from ._rosenbrock import RODAS5P
 
 
 @runtime_checkable
@@ -119,19 +118,13 @@ class Method(NamedTuple):
     source: str
 
 
-METHODS = (
-    Method(
-        RungeKutta("tsit5", 5),
-        "the default",
-        "Tsitouras 2011, Computers and Mathematics with Applications 62, 770-775",
-    ),
-    Method(
-        RungeKutta("dopri8", 8),
-        "tight tolerances",
-        "Prince and Dormand 1981, Journal of Computational and Applied Mathematics 7, 67-75",
-    ),
-    Method(RODAS5P, "stiff worlds", "Steinebach 2023, BIT Numerical Mathematics 63, 27"),
-)
+def _method(line: registry.Line) -> Method:
+    choose, source, *arguments = line.more
+    made = line.found()
+    return Method(made(*arguments) if arguments else made, choose, source)
+
+
+METHODS = tuple(_method(line) for line in registry.SOLVERS)
 SOLVERS: dict[str, Solver] = {method.solver.name: method.solver for method in METHODS}
 
 

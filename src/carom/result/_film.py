@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENDINGS = (".mp4", ".gif", ".png")
-WATCH = 1.6  # [s] of film for one impact
-HOLD = 0.5  # [s] of film for a blow of no duration
+WATCH, HOLD = 1.6, 0.5  # [s] of film for an impact, and for an instantaneous one
 AROUND = 0.25  # of an impact's duration before and after it
 STRIP = 8  # pictures of a strip
 INK, SOFT, LINK, FILL = "#1d2126", "#626a73", "#46566a", "#8fa2b8"

@@ -151,6 +151,10 @@ MEASURES = (
     at("experiment.measures.captures.MEASURES"),
     at("experiment.measures.crawling.MEASURES"),
 )
+# What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
+PLOTS = at("figures.plots.Plots")
+REPEAT = at("_simulation.repeat")
+
 # Functions, and what the command is called.
 COMMANDS = (
     at("cli.list_command.list_", "list"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._tables import quantity_table
 from ._speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
+from ._tables import quantity_table
 
 if TYPE_CHECKING:
     from ..experiment.measures.all_measures import Measured

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors, native
+from .. import errors, native, registry
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
@@ -225,9 +225,8 @@ class Result:
     @property
     def plot(self) -> Plots:
         """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
-        from ..figures import Plots
-
-        return Plots(self)
+        plots: Plots = registry.PLOTS.found()(self)
+        return plots
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""

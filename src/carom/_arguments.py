@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from .beam.cross_section import Section
     from .beam.shapes import AbstractShapes
+    from .contact.contact import Contact
     from .contact.friction import AbstractFriction
-    from .contact.impact import AbstractImpactLaw, RigidContact
+    from .contact.impact import AbstractImpactLaw
     from .contact.material import Material
     from .contact.normal import AbstractNormalLaw
     from .contact.pairs import AbstractPair, Ring, Segment
@@ -50,12 +51,12 @@ if TYPE_CHECKING:
     SurfaceLike: TypeAlias = AbstractSurface
     HeldLike: TypeAlias = AbstractConstraint | Sequence[AbstractConstraint]
     ConstraintsLike: TypeAlias = Sequence[AbstractConstraint]
-    Part: TypeAlias = AbstractAutomaton | AbstractMember | AbstractUnplaced  # what a world takes
+    Part: TypeAlias = AbstractAutomaton | AbstractMember | AbstractUnplaced | Contact  # what a world takes
     PartsLike: TypeAlias = Part | Sequence[Part]
     TouchingLike: TypeAlias = Site | str | AbstractPair  # what touches: a site, its name, a joint's stop
     AgainstLike: TypeAlias = AbstractSurface | Site | Segment | Ring | str | None
     ContactLike: TypeAlias = Part | str  # a contact, or its name
-    ContactsLike: TypeAlias = RigidContact | Sequence[RigidContact]
+    ContactsLike: TypeAlias = Contact | Sequence[Contact]
     AutomatonLike: TypeAlias = AbstractAutomaton
     TrajectoryLike: TypeAlias = AbstractTrajectory
     TorquesLike: TypeAlias = AbstractTorques | AbstractTrajectory

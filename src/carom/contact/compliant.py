@@ -22,13 +22,14 @@ from ._compliant_check import refuse_laws
 from ._compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 from ._rows import rows_of
 from .card import references
+from .contact import Contact
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction._stick_slip import CLOSED, OPEN, STICKING, WORDS, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
 
 
-class CompliantContact(AbstractAutomaton):
+class CompliantContact(AbstractAutomaton, Contact):
     """A pair whose law is a force; `carom.Contact` makes it."""
 
     table: ClassVar[str] = "contacts"

@@ -14,13 +14,14 @@ from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
 from ...quantities import Real
+from ..contact import Contact
 from ..friction import AbstractDry
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
 from .newton import Newton
 
 
-class RigidContact(AbstractMember):
+class RigidContact(AbstractMember, Contact):
     """A pair whose law is an impulse; `carom.Contact` makes it, and the world gathers all of them.
 
     `normal` is the law, or a number e, which stands for `Newton(e)`.

@@ -17,7 +17,7 @@ LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
 
 # From the ground up: a package imports from its own floor's left neighbours and from the floors below.
 LADDER = (
-    ("quantities", "_arguments", "errors", "_cache", "_progress", "forms", "registry"),
+    ("quantities", "_arguments", "errors", "_cache", "_progress", "forms", "registry", "native"),
     ("beam",),
     ("mechanism",),
     ("dynamics", "derivation"),

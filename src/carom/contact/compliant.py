@@ -50,8 +50,7 @@ class CompliantContact(AbstractAutomaton, Contact):
     ) -> None:
         self.pair = pair_of("Contact", site, against, radius, other_radius)
         self.name = name or self.pair.name
-        self.friction = Frictionless() if friction is None else friction
-        self.normal = normal
+        self.normal, self.friction = normal, Frictionless() if friction is None else friction
         refuse_laws(self.name, self.pair, normal, self.friction)
 
     # -- names -------------------------------------------------------------------------------------------------------

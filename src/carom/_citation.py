@@ -44,7 +44,7 @@ def cite(thing: World | Result | Scenario, solver: str | None = None) -> str:
 
 
 def _used(thing: Any, solver: str) -> tuple[str, World | None, str]:
-    """Solver, world and source; whoever has `world()` is a scenario, with statistics a result."""
+    """Solver, world and source; what has `world()` is a scenario, what has statistics a result."""
     from .hybrid.world import World
 
     chosen = getattr(getattr(thing, "run", None), "solver", None)

@@ -33,7 +33,7 @@ from .result._cautions import at_once
 from .result.result import Result, Statistics
 
 ENOUGH = 1_000_000  # attempts of a quickly compiled program that cost as much as a thorough compilation saves
-ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
+ROWS = 1024  # accepted steps per chunk: after each, progress is shown and Ctrl-C takes effect
 NEAR = 1e-6  # of the world's length: a start nearer to a surface than this is looked at for whether it touches
 
 

@@ -62,7 +62,7 @@ class Modes(AbstractShapes):
         if self.ends[0] in ("free", "guided"):
             raise errors.CaromError(
                 f"left end of Beam is '{self.ends[0]}'; the link's frame has its origin at the joint there, so the "
-                "deflection must vanish at it; choose 'simple' or 'clamped' on the left (or exchange the ends)"
+                "deflection must vanish at it; choose 'simple' or 'clamped' on the left (or swap the ends)"
             )
 
     def _derivatives(self, x: np.ndarray) -> np.ndarray:

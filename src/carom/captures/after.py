@@ -1,4 +1,4 @@
-"""The mechanism that arm and object are after a capture, and its state, so that the motion can go on."""
+"""The mechanism that arm and object form after a capture, and its state, so that the motion can continue."""
 
 from __future__ import annotations
 

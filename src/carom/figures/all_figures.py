@@ -15,7 +15,7 @@ from . import style
 class Entry:
     """A figure: its name, what it shows in a line, why a result cannot give it (None if it can), how it is drawn.
 
-    One that would show level lines alone is `dull`: drawn for who asks for it, but not by itself.
+    One that would show level lines alone is `dull`: it is drawn on request only.
     """
 
     name: str

@@ -148,7 +148,7 @@ def steady(axes: Axes, least: float = 0.0) -> None:
 
 
 def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
-    """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would else be seen by nobody."""
+    """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would otherwise be invisible."""
     instants = np.array([i.t_start for i in result.impacts if i.struck])
     if not len(instants):
         return

@@ -1,4 +1,4 @@
-"""What comes and goes within a step: nothing may pass between two instants at which nobody looks.
+"""What comes and goes within a step: nothing may pass unseen between two instants.
 
 Conditions are asked where steps end. A step counts only if every exit is shown not to have been met in between:
 

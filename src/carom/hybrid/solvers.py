@@ -52,7 +52,7 @@ class Tableau(NamedTuple):
 
 @functools.cache
 def tableau(name: str) -> Tableau:
-    """diffrax's coefficients of 'tsit5', which is `diffrax.Tsit5` there, and of its like."""
+    """diffrax's coefficients of 'tsit5', which is `diffrax.Tsit5` there; likewise for the others."""
     import diffrax
 
     t: Any = getattr(diffrax, name.capitalize()).tableau

@@ -1,4 +1,4 @@
-"""Tables of contacts: who meets whom, by which laws; and of the materials that laws name."""
+"""Tables of contacts: what touches what, by which laws; and of the materials that laws name."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Held(NamedTuple):
     noise: list[Any]  # of the forces
     leaves: list[Any]  # flags
     sense: list[Any]  # of the contacts with friction
-    shared: Any  # what the complementarity problem cannot tell from zero; none where nobody shares
+    shared: Any  # what the complementarity problem cannot tell from zero; none where no load is shared
 
 
 def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any, Any, Any]) -> Held:
@@ -102,7 +102,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
         most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
         doubts.append((modes[i] == STICKING) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
-    if n == 1:  # nobody shares its load: what seems to be, is
+    if n == 1:  # it shares its load with no other
         sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
         return Held(forces, [w[0][0]], noise, closed, sense, zero)
     shared = SHARED * sum(jnp.abs(f) for f in forces)

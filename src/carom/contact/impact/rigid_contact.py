@@ -1,4 +1,4 @@
-"""One rigid contact: who meets whom, by which law of restitution, with which friction."""
+"""One rigid contact: what touches what, by which law of restitution, with which friction."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ..pairs.site_on_surface import SiteOnSurface
 
 
 class InverseProblem(eqx.Module):
-    """Who touches what, which contacts stick, and who has no motor."""
+    """What touches what, which contacts stick, and which joints have no motor."""
 
     mechanism: Mechanism
     contacts: tuple[RigidContact, ...]

@@ -41,11 +41,11 @@ class Bound(NamedTuple):
 class Known(NamedTuple):
     """What is known of how sharply a surface bends around a place.
 
-    What nobody has looked at cannot be excluded: there it bends as a surface that does not say.
+    What was not looked at cannot be excluded: there it may bend as one that says nothing.
     """
 
     bend: Any  # [m] smallest radius of curvature
-    within: Any = jnp.inf  # [m] how far from the place that holds; negative where nobody has looked
+    within: Any = jnp.inf  # [m] how far from the place that holds; negative where it was not looked at
     assumed: Any = 0.0  # [m] beyond
 
 
@@ -153,7 +153,7 @@ def given_window(owner: str, window: Real | None, bend: Real | None) -> float | 
         return WINDOW if bend is None else None
     if bend is not None:
         raise errors.CaromError(
-            f"{owner} got window and bend; where the bend is known nobody looks for it; leave one of them out"
+            f"{owner} got window and bend; where the bend is known it is not searched for; leave one of them out"
         )
     errors.number(owner, "window", window, above=0.0)
     if errors.known(window) is None:

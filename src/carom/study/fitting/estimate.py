@@ -48,7 +48,7 @@ class Fit:
     degrees: int  # data less parameters
     confidence: float
     evaluations: int  # of predict
-    converged: bool  # did the search come to rest? (Where something is not determined it may drift on for ever.)
+    converged: bool  # did the search come to rest? (Where something is not determined it may drift forever.)
 
     @property
     def determined(self) -> bool:

@@ -90,7 +90,7 @@ class Section:
         if r >= R:
             raise errors.CaromError(
                 f"inner_radius of Section is {r:g} and outer_radius {R:g}; a tube's inner radius must be the smaller; "
-                "exchange them"
+                "swap them"
             )
 
         def cowper(nu: float) -> float:

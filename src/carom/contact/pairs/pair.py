@@ -91,7 +91,7 @@ class AbstractPair(eqx.Module):
         return jnp.inf
 
     def along(self, is_open: Flag, pace: Real) -> Any:
-        """How fast the contact may move along the second body while it is closed; the number 0 where it is not asked for."""
+        """How fast the contact may move along the second body while it is closed; 0 where unasked."""
         return 0.0
 
     @property

@@ -1,5 +1,6 @@
 """The house keeps its floors: imports go down, as CONTRIBUTING says."""
 
+import re
 from pathlib import Path
 
 from tools import house
@@ -21,6 +22,13 @@ def test_contributing_shows_the_same_ladder():
         for floor in text.split("```ladder\n")[1].split("```")[0].split("<-")
     ]
     assert shown == [[name for name in floor if name != "__main__"] for floor in house.LADDER]
+
+
+def test_the_page_about_the_house_names_rooms_that_are_there():
+    text = (Path(house.ROOT) / "docs" / "architecture.md").read_text()
+    files = {path.name for path, _ in house.modules("src/carom", "verify", "tests", "tools")}
+    named = {Path(name).name for name in re.findall(r"`([\w/*.]+\.py)`", text)} - {"mine.py", "mine_command.py"}
+    assert {name for name in named if "*" not in name} <= files
 
 
 def test_rooms_are_small_and_their_names_occur_once():

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.condition import condition_of
-from ..quantities import Memory, Real, Reals
+from ..quantities import Given, Memory, Real, Reals
 from .normal import AbstractNormalLaw
 
 LONGEST = 1e3  # [s] a blow that lasts longer is none
@@ -72,7 +72,7 @@ class _Walk:
 
         phase, memory = self.phase, self.memory
 
-        def motion(t: Real, y: np.ndarray) -> list[float]:
+        def motion(t: Real, y: Given) -> list[float]:
             return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
@@ -102,7 +102,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def event(k: int) -> Any:
-            def guard(t: Real, y: np.ndarray) -> float:
+            def guard(t: Real, y: Given) -> float:
                 return float(self.guards(phase, memory, y[0], y[1])[k])
 
             guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]

@@ -73,7 +73,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def motion(t: Real, y: Given) -> list[float]:
-            return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
+            return [float(y[1]), -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
             motion,

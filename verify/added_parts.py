@@ -196,51 +196,51 @@ def hops(experiment, found):
 
 MEASURES = (Measure("hops", "how many rebounds", "hops", hops),)
 """
-# new file and its text; list, what its head begins with, and the line
+# new file and its text; list of registry.py, and the line
 KINDS = {
     "law": (
         ("contact/normal/foam.py", LAW),
-        ("contact/catalogue.py", "NORMAL_LAWS", '_law("normal.foam.Foam", 1e6, 0.2),'),
+        ("NORMAL_LAWS", 'at("contact.normal.foam.Foam", 1e6, 0.2),'),
     ),
     "friction law": (
         ("contact/friction/wax.py", FRICTION),
-        ("contact/catalogue.py", "FRICTION_LAWS", '_law("friction.wax.Wax", 0.1),'),
+        ("FRICTION_LAWS", 'at("contact.friction.wax.Wax", 0.1),'),
     ),
     "impulsive law": (
         ("contact/impact/cushion.py", IMPACT),
-        ("contact/catalogue.py", "IMPACT_LAWS", '_law("impact.cushion.Cushion", 2.0),'),
+        ("IMPACT_LAWS", 'at("contact.impact.cushion.Cushion", 2.0),'),
     ),
     "body": (
         ("mechanism/hoop.py", BODY),
-        ("scenario/body_tables.py", "KINDS", '"mechanism.hoop.Hoop",'),
+        ("BODIES", 'at("mechanism.hoop.Hoop"),'),
     ),
     "switch": (
         ("control/spun.py", SWITCH),
-        ("scenario/switch_tables.py", "KINDS", '"control.spun.Spun",'),
+        ("SWITCHES", 'at("control.spun.Spun"),'),
     ),
     "trajectory": (
         ("control/trajectory/ramp.py", TRAJECTORY),
-        ("scenario/trajectory_tables.py", "KINDS", '"ramp.Ramp",'),
+        ("TRAJECTORIES", 'at("control.trajectory.ramp.Ramp"),'),
     ),
     "surface": (
         ("contact/surfaces/valley.py", SURFACE),
-        ("scenario/surface_tables.py", "KINDS", '"contact.surfaces.valley.Valley",'),
+        ("SURFACES", 'at("contact.surfaces.valley.Valley"),'),
     ),
     "controller": (
         ("control/spinner.py", CONTROLLER),
-        ("scenario/control_tables.py", "KINDS", '"control.spinner.Spinner",'),
+        ("CONTROLLERS", 'at("control.spinner.Spinner"),'),
     ),
     "figure": (
         ("figures/heights.py", FIGURE),
-        ("figures/all_figures.py", "FIGURES", '_figure("heights", "how high it is"),'),
+        ("FIGURES", 'at("figures.heights", "heights", "how high it is"),'),
     ),
     "measure": (
         ("experiment/measures/hops.py", MEASURE),
-        ("experiment/measures/all_measures.py", "FILES", '"hops",'),
+        ("MEASURES", 'at("experiment.measures.hops.MEASURES"),'),
     ),
     "solver": (
         (None, ""),
-        ("hybrid/solvers.py", "METHODS", 'Method(RungeKutta("dopri5", 5), "an old friend", "Dormand, Prince 1980"),'),
+        ("SOLVERS", 'at("hybrid.solvers.RungeKutta", "an old friend", "Dormand, Prince 1980", "dopri5", 5),'),
     ),
 }
 FILE = """

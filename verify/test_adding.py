@@ -1,4 +1,4 @@
-"""One of each kind joins a copy of carom: at most one file, and one line in one list.
+"""One of each kind joins a copy of carom: at most one file, and one line in registry.py.
 
 In that copy a scenario file names all of them, and the run, its tables, ledger, figures, page and the lists know them.
 """
@@ -20,14 +20,14 @@ import carom
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """carom with one more of each: at most one new file, and one new line in one old file."""
+    """carom with one more of each: at most one new file, and one new line in registry.py."""
     root = tmp_path_factory.mktemp("copy")
     shutil.copytree(Path(carom.__file__).parent, root / "carom", ignore=shutil.ignore_patterns("__pycache__"))
-    for (file, text), (listed, head, line) in KINDS.values():
+    path = root / "carom" / "registry.py"
+    for (file, text), (head, line) in KINDS.values():
         if file is not None:
             assert not (root / "carom" / file).exists()
             (root / "carom" / file).write_text(text)
-        path = root / "carom" / listed
         lines = path.read_text().splitlines(keepends=True)
         at = next(i for i, x in enumerate(lines) if x.startswith(head)) + 1
         path.write_text("".join([*lines[:at], f"    {line}\n", *lines[at:]]))

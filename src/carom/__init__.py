@@ -75,7 +75,6 @@ from .contact import Stribeck as Stribeck
 from .contact import Stronge as Stronge
 from .contact import Wall as Wall
 from .contact import achieved_restitution as achieved_restitution
-from .contact import simulated_restitution as simulated_restitution
 from .control import AtHeight as AtHeight
 from .control import AtTime as AtTime
 from .control import ComputedTorque as ComputedTorque
@@ -119,6 +118,7 @@ from .study import final_state as final_state
 from .study import find_orbit as find_orbit
 from .study import fit as fit
 from .study import poincare as poincare
+from .study import simulated_restitution as simulated_restitution
 from .study import states_at as states_at
 
 __version__ = "0.1.0"

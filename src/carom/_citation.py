@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import CaromError
+
+if TYPE_CHECKING:
+    from .hybrid.world import World
+    from .result.result import Result
+    from .scenario.model import Scenario
+else:
+    Result = Scenario = World = Any
 
 CAROM = "carom: planar robots that collide (see CITATION.cff)"
 MOTION = (
@@ -18,7 +25,7 @@ SOFTWARE = (
 )
 
 
-def cite(world: Any, solver: str | None = None) -> str:
+def cite(thing: World | Result | Scenario, solver: str | None = None) -> str:
     """References of the laws, methods and software that a world, a scenario or a result uses; print it.
 
     A world does not say how it is integrated: `solver` does, by default that of `carom.Settings`.
@@ -27,17 +34,8 @@ def cite(world: Any, solver: str | None = None) -> str:
     """
     from .hybrid.settings import DEFAULT
     from .hybrid.solvers import METHODS
-    from .hybrid.world import World
 
-    solver = DEFAULT.solver if solver is None else solver
-    settings = getattr(getattr(world, "run", None), "solver", None)
-    source = getattr(world, "source", "")
-    if hasattr(world, "mechanisms") and callable(getattr(world, "world", None)):  # a scenario
-        solver, world = settings or solver, world.world() if world.mechanisms else None
-    elif hasattr(world, "statistics"):  # a result
-        solver, world = world.integration.solver.name, world.world
-    if world is not None and not isinstance(world, World):
-        raise CaromError(f"cite got a {type(world).__name__}; it must be a World, a Result or a Scenario")
+    solver, world, source = _used(thing, DEFAULT.solver if solver is None else solver)
     methods = {method.solver.name: f"integration: {method.source}" for method in METHODS}
     if solver not in methods:
         raise CaromError(f"solver of cite is {solver!r}; it must be one of {', '.join(methods)}")
@@ -45,7 +43,21 @@ def cite(world: Any, solver: str | None = None) -> str:
     return "\n".join(dict.fromkeys([*lines, methods[solver], SOFTWARE]))
 
 
-def _parts(world: Any) -> list[str]:
+def _used(thing: Any, solver: str) -> tuple[str, World | None, str]:
+    """Solver, world and source; what has `world()` is a scenario, what has statistics a result."""
+    from .hybrid.world import World
+
+    chosen = getattr(getattr(thing, "run", None), "solver", None)
+    if hasattr(thing, "mechanisms") and callable(getattr(thing, "world", None)):
+        return chosen or solver, thing.world() if thing.mechanisms else None, thing.source
+    if hasattr(thing, "statistics"):
+        return thing.integration.solver.name, thing.world, ""
+    if not isinstance(thing, World):
+        raise CaromError(f"cite got a {type(thing).__name__}; it must be a World, a Result or a Scenario")
+    return solver, thing, ""
+
+
+def _parts(world: World) -> list[str]:
     """References of the links and automata, in order."""
     out = [BEAMS] if world.mechanism.topology.elastic else []
     return [line for line in (*out, *(line for a in world.automata for line in a.report.cited)) if line]

@@ -11,14 +11,14 @@ import numpy as np
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-PATIENCE = 2.0  # [s] before a run that nobody asked about shows how far it is
+PATIENCE = 2.0  # [s] after which a run shows its progress unasked
 
 
 class Line:
     """One line: what is being done, a bar where the whole is known, time spent and left.
 
     - `wanted`: None shows it on a terminal alone, and after `patience` seconds
-    - `whole`: what `done` grows to; None where nobody knows
+    - `whole`: what `done` grows to; None where that is unknown
     """
 
     _display: ClassVar[Progress | None] = None  # there can be only one on a terminal

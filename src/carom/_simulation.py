@@ -27,13 +27,13 @@ from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
-from .quantities import Given
+from .quantities import Given, Real
 from .result import _files as files
 from .result._cautions import at_once
 from .result.result import Result, Statistics
 
 ENOUGH = 1_000_000  # attempts of a quickly compiled program that cost as much as a thorough compilation saves
-ROWS = 1024  # accepted steps per chunk: where progress is shown and Ctrl-C is heard
+ROWS = 1024  # accepted steps per chunk: after each, progress is shown and Ctrl-C takes effect
 NEAR = 1e-6  # of the world's length: a start nearer to a surface than this is looked at for whether it touches
 
 
@@ -115,7 +115,7 @@ def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     return carry
 
 
-def _opening(ledger: bool, world: World, q: Given, v: Given, h: Any) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
+def _opening(ledger: bool, world: World, q: Given, v: Given, h: Real) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
     """The carry at the start, overlaps of the contacts, and values of the guards that ask for no reaction."""
     c = start(world, q, v, h, ledger)
     scene = scene_with_motion(world, c.t, c.y, c.phases, c.memory)
@@ -214,7 +214,7 @@ class _Store:
             text = json.dumps({"steps": names[0], "events": names[1]}, indent=1)
             files.write_text(self.folder / "columns.json", text)
 
-    def add(self, steps: Any, events: Any) -> None:
+    def add(self, steps: Given, events: Given) -> None:
         steps, events = np.asarray(steps), np.asarray(events)
         if self.folder is None:
             self.pieces.append((steps.copy(), events.copy()))  # of chunks that are kept for their few rows no longer

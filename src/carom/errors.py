@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from .quantities import Flag
+
 
 class CaromError(ValueError):
     """Something in the input breaks a rule; the message says which, and the cure.
@@ -36,7 +38,7 @@ class CaromWarning(UserWarning):
     """A result that is as asked for, but that its user should look at."""
 
 
-def known(value: Any) -> np.ndarray | None:
+def known(value: object) -> np.ndarray | None:
     """The numbers behind `value`, or None while JAX traces it (a traced number has no value to check)."""
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
         return None
@@ -57,7 +59,7 @@ def collecting() -> Iterator[list[Any]]:
         _FLAWS.reset(token)
 
 
-def flaw(broken: Any) -> None:
+def flaw(broken: Flag) -> None:
     """Note that a rule is broken where this traced boolean says so."""
     flaws = _FLAWS.get()
     if flaws is not None:
@@ -92,7 +94,7 @@ def _nodes(tree: PyTree) -> Iterator[Any]:
         yield from _nodes(each)
 
 
-def refuse_if(wrong: Any, sentence: Callable[[], str], field: str = "") -> None:
+def refuse_if(wrong: Flag, sentence: Callable[[], str], field: str = "") -> None:
     """Refuse, with a sentence, what breaks a rule between numbers; in a lane, where they are traced, a flaw."""
     if isinstance(wrong, jax.core.Tracer):
         flaw(wrong)
@@ -100,7 +102,7 @@ def refuse_if(wrong: Any, sentence: Callable[[], str], field: str = "") -> None:
         raise CaromError(sentence(), field=field)
 
 
-def number(owner: str, field: str, value: Any, *, above: float | None = None, least: float | None = None) -> None:
+def number(owner: str, field: str, value: object, *, above: float | None = None, least: float | None = None) -> None:
     """Refuse a scalar that is not a finite number, not > `above` or not >= `least`."""
     try:
         array = known(value)
@@ -110,7 +112,8 @@ def number(owner: str, field: str, value: Any, *, above: float | None = None, le
         raise CaromError(f"{field} of {owner} is {value!r}; it must be a number", field=field) from None
     if array is None:
         low = -jnp.inf if above is None else above
-        flaw(~(jnp.isfinite(value) & (value > low) & (value >= (-jnp.inf if least is None else least))))
+        traced = jnp.asarray(value)
+        flaw(~(jnp.isfinite(traced) & (traced > low) & (traced >= (-jnp.inf if least is None else least))))
         return
     if array.shape != ():
         raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number", field=field)
@@ -142,7 +145,7 @@ def writable(text: str) -> bool:
 TURNING = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def vector(owner: str, field: str, value: Any, size: int) -> None:
+def vector(owner: str, field: str, value: object, size: int) -> None:
     """Refuse anything but `size` finite numbers."""
     shape = _shape(value)
     if shape != str((size,)):
@@ -155,7 +158,8 @@ def vector(owner: str, field: str, value: Any, size: int) -> None:
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number", field=field) from None
     if array is None:
-        flaw(~functools.reduce(lambda a, b: a & b, [jnp.isfinite(value[i]) for i in range(size)], jnp.asarray(True)))
+        entries: Any = value
+        flaw(~functools.reduce(lambda a, b: a & b, [jnp.isfinite(entries[i]) for i in range(size)], jnp.asarray(True)))
     elif not np.all(np.isfinite(array)):
         raise CaromError(f"{field} of {owner} is {array.tolist()}; every entry must be a finite number", field=field)
 
@@ -174,7 +178,7 @@ def _shape(value: Any) -> str:
         return "(ragged)"
 
 
-def name_in(what: str, name: Any, names: Sequence[str]) -> None:
+def name_in(what: str, name: object, names: Sequence[str]) -> None:
     """Refuse a name that is not in the list, and suggest the nearest one."""
     if not isinstance(name, str):
         raise CaromError(f"{what} is given as {name!r}; it must be a name, one of {', '.join(map(repr, names))}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -13,13 +12,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-def named(place: str) -> Any:
-    """What stands at `package.module.Name` of carom. Lists name what they hold by its place: one line for each."""
-    module, _, name = place.rpartition(".")
-    return getattr(importlib.import_module(f"{__package__}.{module}"), name)
-
-
-def stated(thing: Any, word: str) -> Any:
+def stated(thing: object, word: str) -> Any:
     """What the class of a thing says of itself under this word; None where it only inherits that.
 
     A subclass may be more than its parent says, and would be written as less than it is.
@@ -54,7 +47,7 @@ class Form(NamedTuple):
     slots: tuple[Slot, ...]
     tell: Callable[..., dict[str, Any] | None] | None = None
 
-    def told(self, thing: Any, *around: Any) -> dict[str, Any] | None:
+    def told(self, thing: object, *around: Any) -> dict[str, Any] | None:
         return {s.name: getattr(thing, s.name) for s in self.slots} if self.tell is None else self.tell(thing, *around)
 
 

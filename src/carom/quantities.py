@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import jax
     import numpy as np
 
@@ -22,7 +24,14 @@ if TYPE_CHECKING:
     Vector: TypeAlias = jax.Array  # (n,): coordinates, velocities, accelerations of a mechanism
     Given: TypeAlias = Sequence[float] | np.ndarray | jax.Array  # as people give them
     Rows: TypeAlias = Given | Sequence[Real | Given]  # one row, or many: one per lane, per base, per mode
-    Reals: TypeAlias = Sequence[Real]
+    Reals: TypeAlias = Sequence[Real] | jax.Array
+    Matrix: TypeAlias = jax.Array  # (m, n)
+    Flags: TypeAlias = jax.Array  # (n,): booleans
+    Point: TypeAlias = Sequence[Real] | np.ndarray | jax.Array  # (x, y)
+    Points: TypeAlias = Sequence[Point] | np.ndarray | jax.Array  # many (x, y)
+    Columns: TypeAlias = np.ndarray | jax.Array | tuple[np.ndarray, ...]  # over time, of all coordinates or one by one
+    Index: TypeAlias = jax.Array | int
+    Library: TypeAlias = ModuleType  # numpy, or jax.numpy, which have the same functions
     Coordinates: TypeAlias = Vector | tuple[Real, ...]  # as a vector, or one by one as the engine has them
     Gravity: TypeAlias = Real | Given  # [m/s^2]: g downwards, or (x, y)
     Forces: TypeAlias = Mapping[str, Given]  # [N] (x, y) by the names of the sites
@@ -30,4 +39,4 @@ if TYPE_CHECKING:
     Times: TypeAlias = Sequence[float] | np.ndarray | jax.Array | float  # [s] one instant, or many
 else:
     Real = Flag = PhaseNumber = Phases = Memory = Memories = Vector = Given = Rows = Reals = Function = Times = Any
-    Coordinates = Gravity = Forces = Any
+    Coordinates = Gravity = Forces = Matrix = Flags = Point = Points = Columns = Index = Library = Any

@@ -190,7 +190,7 @@ def test_contradicting_sections_are_refused(unchecked, change, sentence):
 @pytest.mark.parametrize(
     ("attempt", "sentence"),
     [
-        (lambda: Section.tube(outer_radius=1.0, inner_radius=2.0, youngs_modulus=E, density=1.0), "exchange them"),
+        (lambda: Section.tube(outer_radius=1.0, inner_radius=2.0, youngs_modulus=E, density=1.0), "swap them"),
         (lambda: Section.circle(radius=1.0, density=1.0), "youngs_modulus of Section is not given"),
         (lambda: Section.circle(radius=1.0, youngs_modulus=E, densty=1.0), "did you mean 'density'"),
         (

@@ -167,7 +167,7 @@ def test_the_module_runs_as_a_script():
 
 
 def test_json_has_null_where_numbers_are_not_finite(capsys):
-    from carom.cli.speech import as_json
+    from carom.cli._speech import as_json
 
     as_json({"depth": float("nan"), "most": np.float64(np.inf), "speeds": np.array([1.0, 2.0])})
     assert json.loads(capsys.readouterr().out) == {"depth": None, "most": None, "speeds": [1.0, 2.0]}

@@ -65,7 +65,7 @@ def test_settings_of_a_simulated_blow_reach_its_run(monkeypatch):
     def run(world, start, *, settings, **_):
         raise Reached(settings)
 
-    monkeypatch.setattr("carom._simulation.simulate", run)
+    monkeypatch.setattr("carom.study.free_strike.simulate", run)
     with pytest.raises(Reached) as given:
         carom.simulated_restitution(carom.Hertz(1e6), settings=FINE)
     assert given.value.args == (FINE,)

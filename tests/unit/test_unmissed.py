@@ -125,7 +125,7 @@ def test_what_was_looked_at_ends_at_the_window():
             carom.CaromError, match=r"window of .* is 1e[+]06 m; it must not be above 1000 m; give bend="
         ):
             kind(lambda *at: at[-1], window=1e6)
-        with pytest.raises(carom.CaromError, match="got window and bend; where the bend is known nobody looks for it"):
+        with pytest.raises(carom.CaromError, match="got window and bend; where the bend is known it is not"):
             kind(lambda *at: at[-1], window=1.0, bend=1.0)
 
 

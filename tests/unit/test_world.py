@@ -1,5 +1,7 @@
 """One world: contacts whose law decides, sites by name, one state and one set of settings, and how it prints."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -257,3 +259,11 @@ CONTROLLERS = {
 def test_controllers_and_springs_are_spelled_with_their_numbers_and_units(words):
     ((_, told),) = CONTROLLERS[words]().report.words
     assert told == words
+
+
+def test_a_contact_is_one_whatever_its_law_and_however_its_site_is_given():
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    floor = carom.Plane(height=0.0)
+    for site, law in ((ball.tip, carom.Hertz(1e7)), (ball.tip, carom.Newton(0.5)), (ball.tip.name, 0.5)):
+        assert isinstance(carom.Contact(site, floor, law), carom.Contact)
+    assert list(inspect.signature(carom.Contact).parameters)[:3] == ["site", "against", "normal"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import pi, sqrt
 from typing import Any
@@ -42,16 +43,16 @@ class Section:
     def __init__(
         self,
         *,
-        area: Any,
-        youngs_modulus: Any,
-        second_moment: Any = None,
-        radius_of_gyration: Any = None,
-        mass_per_length: Any = None,
-        density: Any = None,
-        shear_modulus: Any = None,
-        poisson_ratio: Any = None,
-        shear_factor: Any = None,
-        rotary_inertia: Any = None,
+        area: Real,
+        youngs_modulus: Real,
+        second_moment: Real | None = None,
+        radius_of_gyration: Real | None = None,
+        mass_per_length: Real | None = None,
+        density: Real | None = None,
+        shear_modulus: Real | None = None,
+        poisson_ratio: Real | None = None,
+        shear_factor: Real | None = None,
+        rotary_inertia: Real | None = None,
     ) -> None:
         A, E = _positive("area", area), _positive("youngs_modulus", youngs_modulus)
         i = _optional("radius_of_gyration", radius_of_gyration)
@@ -89,7 +90,7 @@ class Section:
         if r >= R:
             raise errors.CaromError(
                 f"inner_radius of Section is {r:g} and outer_radius {R:g}; a tube's inner radius must be the smaller; "
-                "exchange them"
+                "swap them"
             )
 
         def cowper(nu: float) -> float:
@@ -99,7 +100,7 @@ class Section:
         return cls._shaped(pi * (R**2 - r**2), pi * (R**4 - r**4) / 4, data, cowper)
 
     @classmethod
-    def _shaped(cls, A: float, moment: float, data: dict[str, Any], cowper: Any) -> Section:
+    def _shaped(cls, A: float, moment: float, data: dict[str, Any], cowper: Callable[[float], float]) -> Section:
         known = ("youngs_modulus", "mass_per_length", "density", "shear_modulus", "poisson_ratio")
         for name in data:
             errors.name_in("datum of a Section with a given shape", name, (*known, "shear_factor", "rotary_inertia"))
@@ -145,11 +146,11 @@ class Section:
         return self.shear_factor * self.area * self.shear_modulus
 
 
-def _positive(field: str, value: Any) -> float:
+def _positive(field: str, value: Real) -> float:
     return plain("Section", field, value, above=0.0)
 
 
-def _optional(field: str, value: Any) -> float | None:
+def _optional(field: str, value: Real | None) -> float | None:
     return None if value is None else _positive(field, value)
 
 
@@ -169,7 +170,7 @@ def _settle(field: str, given: float | None, implied: tuple[str, float] | None, 
     return given
 
 
-def _shear_modulus(E: float, shear_modulus: Real, poisson_ratio: Real) -> float | None:
+def _shear_modulus(E: float, shear_modulus: Real | None, poisson_ratio: Real | None) -> float | None:
     G = _optional("shear_modulus", shear_modulus)
     if poisson_ratio is None:
         return G
@@ -180,7 +181,7 @@ def _shear_modulus(E: float, shear_modulus: Real, poisson_ratio: Real) -> float 
     return _settle("shear_modulus", G, implied, "poisson_ratio")
 
 
-def _factor(shear_factor: Real) -> float | None:
+def _factor(shear_factor: Real | None) -> float | None:
     k = _optional("shear_factor", shear_factor)
     if k is not None and k > 1:
         raise errors.CaromError(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .. import errors
-from ..quantities import Real
+from .._arguments import Count, ShapesLike
+from ..quantities import Given, Real
 from ._plain import plain
 from .shapes import AbstractShapes, frozen, gauss
 
@@ -63,13 +63,13 @@ class ModalData:
 
 
 def modal_data(
-    shapes: Any,
+    shapes: ShapesLike,
     *,
-    air_damping: Any = 0.0,
-    material_damping: Any = 0.0,
-    damping_ratio: Any = None,
-    rotary_inertia: Any = None,
-    nodes: Any = None,
+    air_damping: Real = 0.0,
+    material_damping: Real = 0.0,
+    damping_ratio: Real | Given | None = None,
+    rotary_inertia: Real | None = None,
+    nodes: Count | None = None,
 ) -> ModalData:
     """The modal integrals of a link, from `modes(...)` or `given_shapes(...)`.
 
@@ -115,13 +115,13 @@ def modal_data(
     return data
 
 
-def _rotary_inertia(shapes: AbstractShapes, given: Any) -> float:
+def _rotary_inertia(shapes: AbstractShapes, given: Real | None) -> float:
     if given is None:
         return shapes.section.rotary_inertia if shapes.theory == "timoshenko" else 0.0
     return plain("Beam", "rotary_inertia", given, least=0.0)
 
 
-def _node_count(shapes: AbstractShapes, given: Any) -> int:
+def _node_count(shapes: AbstractShapes, given: Count | None) -> int:
     needed = shapes.quadrature_nodes
     if needed > MAX_NODES:
         raise errors.CaromError(
@@ -209,7 +209,7 @@ def _least(matrix: np.ndarray, mass: np.ndarray) -> float:
 
 
 def _damping(
-    shapes: AbstractShapes, integrals: tuple[np.ndarray, ...], air: Real, material: Real, ratio: Real
+    shapes: AbstractShapes, integrals: tuple[np.ndarray, ...], air: Real, material: Real, ratio: Real | Given | None
 ) -> np.ndarray:
     WW, ThetaTheta, stiffness, curvatures = integrals
     gamma = plain("Beam", "air_damping", air, least=0.0)
@@ -230,7 +230,7 @@ def _damping(
     return (left * (2 * zeta * np.sqrt(squares))) @ left.T
 
 
-def _ratios(ratio: Real, count: int) -> np.ndarray:
+def _ratios(ratio: Real | Given, count: int) -> np.ndarray:
     if np.ndim(ratio) == 0:
         return np.full(count, plain("Beam", "damping_ratio", ratio, least=0.0))
     errors.vector("Beam", "damping_ratio", ratio, count)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from .. import errors
-from ..quantities import Real
+from .._arguments import Name, SectionLike
+from ..quantities import Given, Real
 from ._plain import plain
 from .cross_section import Section
 
@@ -48,7 +48,7 @@ class AbstractShapes(ABC):
     def _derivatives(self, x: np.ndarray) -> np.ndarray:
         """W, W', W'', Theta, Theta' at x = eta / l, shape (5, points, count)."""
 
-    def deflection(self, eta: Any) -> np.ndarray:
+    def deflection(self, eta: Real | Given) -> np.ndarray:
         """W_j(eta)."""
         return self._at(eta, DEFLECTION)
 
@@ -56,23 +56,23 @@ class AbstractShapes(ABC):
         """W_j'(eta)."""
         return self._at(eta, SLOPE)
 
-    def curvature(self, eta: Any) -> np.ndarray:
+    def curvature(self, eta: Real | Given) -> np.ndarray:
         """W_j''(eta)."""
         return self._at(eta, CURVATURE)
 
-    def rotation(self, eta: Any) -> np.ndarray:
+    def rotation(self, eta: Real | Given) -> np.ndarray:
         """Theta_j(eta), rotation of the section; W_j' for Euler-Bernoulli."""
         return self._at(eta, ROTATION)
 
-    def bending(self, eta: Any) -> np.ndarray:
+    def bending(self, eta: Real | Given) -> np.ndarray:
         """Theta_j'(eta); the bending moment is E I times it."""
         return self._at(eta, BENDING)
 
-    def shear(self, eta: Any) -> np.ndarray:
+    def shear(self, eta: Real | Given) -> np.ndarray:
         """Gamma_j(eta) = W_j' - Theta_j; zero for Euler-Bernoulli."""
         return self._at(eta, SLOPE) - self._at(eta, ROTATION)
 
-    def foreshortening(self, eta: Any) -> np.ndarray:
+    def foreshortening(self, eta: Real | Given) -> np.ndarray:
         """H_ij(eta), the integral of W_i' W_j' from 0 to eta [1/m], shape eta.shape + (count, count).
 
         A point of the axis moves back along it by 1/2 sum delta_i delta_j H_ij.
@@ -85,11 +85,11 @@ class AbstractShapes(ABC):
         H = self.length * (_partial_integrals(x, w, place.ravel()) @ product)
         return H.reshape(*place.shape, self.count, self.count)
 
-    def _at(self, eta: Real, row: int) -> np.ndarray:
+    def _at(self, eta: Real | Given, row: int) -> np.ndarray:
         place = self._place(eta)
         return self._derivatives(place.ravel())[row].reshape(*place.shape, self.count)
 
-    def _place(self, eta: Real) -> np.ndarray:
+    def _place(self, eta: Real | Given) -> np.ndarray:
         try:
             x = np.asarray(eta, dtype=float) / self.length
         except (TypeError, ValueError):
@@ -122,15 +122,15 @@ def _partial_integrals(x: np.ndarray, w: np.ndarray, ends: np.ndarray) -> np.nda
     return integrals @ series.T
 
 
-def frozen(array: Any) -> np.ndarray:
+def frozen(array: Given) -> np.ndarray:
     """A copy that cannot be written to."""
     copy = np.array(array)
     copy.setflags(write=False)
     return copy
 
 
-def check_beam(section: Any, length: Real, theory: Any) -> float:
-    """Refuse what no beam can be made of; the length as a float."""
+def check_beam(section: SectionLike | None, length: Real | None, theory: Name) -> tuple[Section, float]:
+    """Refuse what no beam can be made of; the section, and the length as a float."""
     if not isinstance(section, Section):
         raise errors.CaromError(
             f"section of Beam is a {type(section).__name__}; it must be a Section, such as "
@@ -148,4 +148,4 @@ def check_beam(section: Any, length: Real, theory: Any) -> float:
                 "as deep as that, and a beam is longer than deep; check the units of second_moment [m^4], area [m^2] "
                 "and rotary_inertia [kg m]"
             )
-    return plain_length
+    return section, plain_length

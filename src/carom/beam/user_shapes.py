@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .. import errors
+from .._arguments import Name, SectionLike, ShapeLike
 from ..quantities import Function, Real
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam
@@ -51,7 +52,11 @@ class GivenShapes(AbstractShapes):
 
 
 def given_shapes(
-    section: Any, length: Real, deflections: Any, rotations: Any = None, theory: Any = "euler-bernoulli"
+    section: SectionLike,
+    length: Real,
+    deflections: Sequence[ShapeLike],
+    rotations: Sequence[ShapeLike] | None = None,
+    theory: Name = "euler-bernoulli",
 ) -> GivenShapes:
     """Assumed shapes W_j and, for Timoshenko, section rotations Theta_j.
 
@@ -61,7 +66,7 @@ def given_shapes(
         given_shapes(section, 1.0, [[0.0, 0.0, 3.0, -1.0]])            # a cantilever bent by a force at its tip
         given_shapes(section, 1.0, [lambda eta: np.sin(np.pi * eta)])
     """
-    L = check_beam(section, length, theory)
+    _, L = check_beam(section, length, theory)
     W = [_polynomial(f"deflection {j}", w, L) for j, w in enumerate(_listed("deflections", deflections))]
     for j, w in enumerate(W):
         _check_origin(j, w)
@@ -88,7 +93,7 @@ def given_shapes(
     return GivenShapes(section, L, theory, tuple(W), tuple(Theta))
 
 
-def _listed(what: str, given: Any) -> Sequence[Any]:
+def _listed(what: str, given: Sequence[ShapeLike]) -> Sequence[Any]:
     if callable(given) or not hasattr(given, "__len__") or len(given) == 0 or isinstance(given, str):
         raise errors.CaromError(
             f"{what} of Beam is {given!r}; it must be a list with one function or list of coefficients for each shape"
@@ -96,7 +101,7 @@ def _listed(what: str, given: Any) -> Sequence[Any]:
     return given
 
 
-def _polynomial(name: str, given: Any, length: float) -> Chebyshev:
+def _polynomial(name: str, given: ShapeLike, length: float) -> Chebyshev:
     if callable(given):
         return _interpolant(name, given, length)
     try:

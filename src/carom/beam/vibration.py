@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil, inf, pi, sqrt
-from typing import Any
 
 import numpy as np
 
 from .. import errors
+from .._arguments import Count, EndsLike, Name, SectionLike
 from ..quantities import Real
 from . import _waves as waves
 from . import spectrum
@@ -62,7 +62,7 @@ class Modes(AbstractShapes):
         if self.ends[0] in ("free", "guided"):
             raise errors.CaromError(
                 f"left end of Beam is '{self.ends[0]}'; the link's frame has its origin at the joint there, so the "
-                "deflection must vanish at it; choose 'simple' or 'clamped' on the left (or exchange the ends)"
+                "deflection must vanish at it; choose 'simple' or 'clamped' on the left (or swap the ends)"
             )
 
     def _derivatives(self, x: np.ndarray) -> np.ndarray:
@@ -72,12 +72,12 @@ class Modes(AbstractShapes):
 
 
 def modes(
-    section: Any,
-    length: Real,
-    ends: Any,
-    count: Any = 1,
-    theory: Any = "timoshenko",
-    normalisation: Any = "peak",
+    section: SectionLike | None,
+    length: Real | None,
+    ends: EndsLike,
+    count: Count = 1,
+    theory: Name = "timoshenko",
+    normalisation: Name = "peak",
 ) -> Modes:
     """The first `count` elastic modes of a beam with the given ends.
 
@@ -87,16 +87,16 @@ def modes(
 
         modes(section, 1.0, ("clamped", "free"), count=3).frequency
     """
-    L = check_beam(section, length, theory)
+    made_of, L = check_beam(section, length, theory)
     left, right = _check_ends(ends)
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise errors.CaromError(f"count of modes is {count!r}; it must be a whole number, at least 1")
     errors.name_in("normalisation of modes", normalisation, NORMALISATIONS)
-    r2, s2 = _slenderness(section, L, theory)
+    r2, s2 = _slenderness(made_of, L, theory)
     roots = spectrum.roots(left, right, int(count), sqrt(r2), sqrt(s2))
-    unit = sqrt(section.bending_stiffness / section.mass_per_length) / L**2
+    unit = sqrt(made_of.bending_stiffness / made_of.mass_per_length) / L**2
     return Modes(
-        section,
+        made_of,
         L,
         theory,
         (left, right),
@@ -108,12 +108,12 @@ def modes(
         cutoff=unit / sqrt(r2 * s2) if r2 * s2 > 0 else inf,
         rigid=spectrum.rigid_motions(left, right),
         _roots=tuple(roots),
-        _scales=tuple(_scale(root, r2, s2, normalisation, section.mass_per_length * L) for root in roots),
+        _scales=tuple(_scale(root, r2, s2, normalisation, made_of.mass_per_length * L) for root in roots),
         _s2=s2,
     )
 
 
-def _check_ends(ends: Any) -> tuple[str, str]:
+def _check_ends(ends: EndsLike) -> tuple[str, str]:
     if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
         raise errors.CaromError(
             f"ends of Beam is {ends!r}; it must be a pair, left and right, such as ('simple', 'clamped')"

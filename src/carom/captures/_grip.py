@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import SiteLike
 from ..dynamics import site_jacobian
 from ..mechanism import Mechanism, Site
 from ..quantities import Vector
 
 
-def grip_rows(mechanism: Mechanism, q: Vector, hand: Any, grip: Any) -> Float[Array, "3 dof"]:
+def grip_rows(mechanism: Mechanism, q: Vector, hand: SiteLike, grip: SiteLike) -> Float[Array, "3 dof"]:
     """Rows of the relative velocity of two sites (x, y) and of their relative rotation."""
     points = site_jacobian(mechanism, q, hand) - site_jacobian(mechanism, q, grip)
     turning = turning_row(mechanism, hand) - turning_row(mechanism, grip)
     return jnp.concatenate([points, turning[None, :]])
 
 
-def turning_row(mechanism: Mechanism, site: Any) -> Float[Array, " dof"]:
+def turning_row(mechanism: Mechanism, site: SiteLike) -> Float[Array, " dof"]:
     """d (angle of what is fixed to a site) / dq: the link's angle, and the slope of the section where it bends."""
     at, top = mechanism.site(site), mechanism.topology
     row = jnp.zeros(top.dof).at[top.angle_index(at.link)].set(1.0)

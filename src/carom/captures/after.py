@@ -1,4 +1,4 @@
-"""The mechanism that arm and object are after a capture, and its state, so that the motion can go on."""
+"""The mechanism that arm and object form after a capture, and its state, so that the motion can continue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from .. import errors
 from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
@@ -36,7 +36,7 @@ class AfterCapture(eqx.Module):
         return State(self.q, self.v)
 
 
-def after_capture(capture: Any) -> AfterCapture:
+def after_capture(capture: Capture) -> AfterCapture:
     """Arm and object as one mechanism, from the state that a plastic capture leaves behind.
 
     After 'point' the object is a further link that hangs at the arm's site. After a weld its mass belongs to the link
@@ -141,5 +141,5 @@ def _without_tree(m: Mechanism, grip: Site, links: Sequence[int], hand: Site) ->
     return mechanism_of(Numbers(**picked), topology)
 
 
-def _rows(values: Any, which: list[int]) -> Any:
+def _rows(values: PyTree, which: list[int]) -> Any:
     return tuple(values[i] for i in which) if isinstance(values, tuple) else values[np.asarray(which, dtype=int)]

@@ -15,8 +15,10 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from .. import errors
+from .._arguments import Name, SiteLike
 from ..dynamics import mass_matrix, site_position, solve_kkt
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
@@ -31,12 +33,12 @@ TOUCHING = 1e-6  # [m] sites further apart than this do not touch
 
 def capture(
     mechanism: Mechanism,
-    hand: Any,
-    grip: Any,
+    hand: SiteLike,
+    grip: SiteLike,
     start: State,
-    kind: Any = "weld",
+    kind: Name = "weld",
     restitution: Real = 0.0,
-    base: Any = "free-floating",
+    base: Name = "free-floating",
 ) -> Capture:
     """The arm's site `hand` takes hold of the object's site `grip`.
 
@@ -91,7 +93,7 @@ def _blow(
     q: Vector,
     v: Vector,
     kind: str,
-    e: Any,
+    e: Array,
     base: str,
     held: tuple[int, ...],
 ) -> Capture:
@@ -139,7 +141,7 @@ def _solved(
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def sites_of(mechanism: Mechanism, hand: Any, grip: Any) -> tuple[Site, Site]:
+def sites_of(mechanism: Mechanism, hand: SiteLike, grip: SiteLike) -> tuple[Site, Site]:
     """The two sites, on different trees."""
     if not isinstance(mechanism, Mechanism):
         raise errors.CaromError(

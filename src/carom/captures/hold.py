@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import AutomatonLike, Name, ResultLike
 from ..control._stops import refuse_beyond
 from ..dynamics import (
     FORMALISMS,
@@ -30,7 +31,7 @@ from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Given, Real, Times, Vector
+from ..quantities import Given, Gravity, Real, Times, Vector
 from .capture_blow import BASES
 
 SOURCE = "control after a capture: Manfredi 2024, thesis, University of Trento"
@@ -86,7 +87,7 @@ class HoldPose(AbstractAutomaton):
         kd: Real | None = None,
         *,
         damping_ratio: Real = 1.0,
-        base: Any = "free-flying",
+        base: Name = "free-flying",
         linearise: bool = True,
         name: str = "hold",
     ) -> None:
@@ -153,7 +154,7 @@ class HoldPose(AbstractAutomaton):
         return Flow((), (efforts @ scene.mechanism.to_relative(v),))
 
     def efforts(
-        self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], gravity: Any
+        self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], gravity: Gravity
     ) -> Float[Array, " dof"]:
         """(force on the base in world axes [N] .., torque at every joint [N m] .., 0 for modal coordinates)."""
         act, gravity = np.asarray(self.actuated), gravity_vector(gravity)
@@ -167,7 +168,7 @@ class HoldPose(AbstractAutomaton):
         return jnp.zeros(mechanism.dof).at[act].set(push)
 
 
-def _gains(name: str, field: str, gain: Any, dof: int) -> Any:
+def _gains(name: str, field: str, gain: Real | Given, dof: int) -> Any:
     """One gain per coordinate, from one for all or from a list."""
     if np.ndim(gain) == 0:
         errors.number(f"'{name}'", field, gain, least=0.0)
@@ -188,7 +189,7 @@ def actuated_by(mechanism: Mechanism, base: str) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def _terms(mechanism: Mechanism, q: Vector, v: Vector, gravity: Any) -> tuple[Array, Array]:
+def _terms(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array]:
     """Mass matrix and remaining forces in relative coordinates: M p'' + C = u."""
     if walk.small(mechanism.topology):  # all at once: this stands in every right-hand side of the integration
         lower, bias, weight = explicit.terms(mechanism, q, v, gravity)
@@ -219,7 +220,7 @@ def _to_absolute(mechanism: Mechanism) -> Any:
     return out
 
 
-def _needed(mechanism: Mechanism, q: Vector, v: Vector, gravity: Real | Given, act: np.ndarray, asked: Any) -> Any:
+def _needed(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector, act: np.ndarray, asked: Vector) -> Any:
     """Efforts that give the actuated coordinates the accelerations asked for, while the others move freely."""
     matrix, rest = _terms(mechanism, q, v, gravity)
     passive = np.asarray([i for i in range(mechanism.dof) if i not in act], dtype=int)
@@ -231,7 +232,7 @@ def _needed(mechanism: Mechanism, q: Vector, v: Vector, gravity: Real | Given, a
     return need
 
 
-def efforts_at(result: Any, control: Any, times: Times) -> np.ndarray:
+def efforts_at(result: ResultLike, control: AutomatonLike, times: Times) -> np.ndarray:
     """Efforts of a `HoldPose` at these times of a run: a row per time, forces on the base in world axes first."""
     if not isinstance(control, HoldPose):
         raise errors.CaromError(f"control is a {type(control).__name__}; it must be the HoldPose of the run")
@@ -240,7 +241,7 @@ def efforts_at(result: Any, control: Any, times: Times) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(lambda q, v: control.efforts(m, q, v, gravity)))(states.q, states.v))
 
 
-def peak_efforts(result: Any, control: Any) -> dict[str, float]:
+def peak_efforts(result: ResultLike, control: AutomatonLike) -> dict[str, float]:
     """Largest force [N] on every free base (its magnitude) and largest torque [N m] of every joint during a run."""
     top = result.world.mechanism.topology
     values = np.abs(efforts_at(result, control, np.linspace(0.0, float(result.t[-1]), SAMPLES)))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import SiteLike
 from ..dynamics import mass_matrix, site_jacobian
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
@@ -15,7 +14,7 @@ from .capture_blow import refuse_apart, sites_of
 from .record import Capture
 
 
-def capture_by_pseudo_inverse(mechanism: Mechanism, hand: Any, grip: Any, start: State) -> Capture:
+def capture_by_pseudo_inverse(mechanism: Mechanism, hand: SiteLike, grip: SiteLike, start: State) -> Capture:
     """Equations (4.9) to (4.11) of the space-capture thesis; use `carom.capture` for the right answer.
 
         G p'+ = M p'- + J^T (J_O^+)^T M_O psi'-,   G = M + J^T (J_O^+)^T M_O J_O^+ J,   psi'+ = J_O^+ J p'+

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,6 +13,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..dynamics import Momentum, kinetic_energy, kinetic_energy_by_link, momentum
 from ..mechanism import Mechanism
+from ..mechanism.topology import Topology
 from ..quantities import Vector
 from ._grip import grip_rows
 
@@ -126,7 +126,7 @@ def _momentum_size(c: Capture) -> float:
     return max(sizes)
 
 
-def _of_tree(top: Any, coordinate: int) -> int:
+def _of_tree(top: Topology, coordinate: int) -> int:
     """The tree to which a coordinate belongs."""
     if coordinate < top.base_dof:
         return [t for t, free in enumerate(top.free) if free for _ in range(2)][coordinate]

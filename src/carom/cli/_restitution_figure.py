@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import errors
 from ..result._files import written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ASKED = np.linspace(0.02, 1.0, 50)
 # Told apart without colour: dash pattern and grey, and a name on every line.
@@ -71,7 +74,7 @@ def draw(laws: dict[str, Callable[[float], float]], path: Path) -> None:
         pyplot.close(figure)
 
 
-def _label(axes: Any, curves: dict[str, np.ndarray]) -> None:
+def _label(axes: Axes, curves: dict[str, np.ndarray]) -> None:
     """Each name on its own line, where that line is farthest from the others and from names already there."""
     table = np.array(list(curves.values()))
     taken: list[tuple[float, float]] = []

@@ -1,40 +1,14 @@
 """The application: its commands, and what they have in common.
 
-A new command is a file with one function, and one entry in `COMMANDS`.
+A new command is a file with one function, and one line in registry.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import typer
 
-from .check_command import check
-from .equations_command import equations
-from .laws_command import laws
-from .list_command import list_
-from .new_command import new
-from .report_command import report
-from .reproduce_command import reproduce
-from .restitution_command import restitution
-from .run_command import run
-from .schema_command import schema
-from .show_command import show
-from .speech import answering
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "list": list_,
-    "show": show,
-    "new": new,
-    "check": check,
-    "run": run,
-    "reproduce": reproduce,
-    "equations": equations,
-    "laws": laws,
-    "restitution": restitution,
-    "report": report,
-    "schema": schema,
-}
+from .. import registry
+from ._speech import answering
 
 app = typer.Typer(
     name="carom",
@@ -64,5 +38,5 @@ def _several(
     """
 
 
-for _name, _command in COMMANDS.items():
-    app.command(_name)(answering(_command))
+for _line in registry.COMMANDS:
+    app.command(*_line.more)(answering(_line.found()))

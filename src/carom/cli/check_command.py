@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CaromError
-from .speech import BAD_INPUT
+from ._speech import BAD_INPUT
 
 
 def check(

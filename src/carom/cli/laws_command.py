@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ..contact import catalogue
 from ..contact.card import Card
-from .speech import as_json, console
+from ._speech import as_json, console
 
 
 def laws(

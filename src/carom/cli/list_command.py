@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .speech import as_json, console
+from ._speech import as_json, console
 
 
 def list_(json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import CaromError
-from .speech import ENDED_EARLY, Stages
+from ._speech import ENDED_EARLY, Stages
 
 
 def report(

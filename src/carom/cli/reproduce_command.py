@@ -5,12 +5,16 @@ from __future__ import annotations
 import json as json_
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ._speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import quantity_table
-from .speech import DIFFERS, ENDED_EARLY, INTERRUPTED, Stages
+
+if TYPE_CHECKING:
+    from ..experiment.measures.all_measures import Measured
+    from ..scenario.model import Scenario
 
 
 def reproduce(
@@ -58,7 +62,7 @@ def _read(name: str) -> tuple[Any, str, str]:
     return read(text, where), where, text
 
 
-def _compared(scenario: Any, where: str, text: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+def _compared(scenario: Scenario, where: str, text: str, quiet: bool) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Exit code and rows of a scenario and of each of its variants, printed as they come."""
     from ..experiment._scenario_check import placed
     from ..experiment.experiment import perform
@@ -109,7 +113,7 @@ def _verdict(rows: list[dict[str, Any]], code: int) -> int:
     return code or (DIFFERS if wrong else 0)
 
 
-def record(m: Any) -> dict[str, Any]:
+def record(m: Measured) -> dict[str, Any]:
     """A quantity as a row of the table."""
     names = (
         "name",

@@ -14,7 +14,7 @@ from rich.text import Text
 from .. import errors
 from ..contact import achieved_restitution, catalogue
 from ._restitution_figure import check_target, draw
-from .speech import as_json, console
+from ._speech import as_json, console
 
 SHOWN = (0.1, 0.3, 0.5, 0.7, 0.9)  # asked for, in the table of all laws
 

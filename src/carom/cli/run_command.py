@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ._speech import ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import digit_table, impact_table, quantity_table, stance_table
-from .speech import ENDED_EARLY, INTERRUPTED, Stages
 
 
 def run(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from .speech import console
+from ._speech import console
+
+if TYPE_CHECKING:
+    from ..scenario.model import Scenario
 
 
 def show(
@@ -48,7 +51,7 @@ def show(
         out.print(_quantities(scenario))
 
 
-def _parts(s: Any) -> list[str]:
+def _parts(s: Scenario) -> list[str]:
     """The world in a few lines."""
     out = []
     if s.crawl is None:
@@ -57,20 +60,27 @@ def _parts(s: Any) -> list[str]:
         world = world_of(s) if s.capture is None else world_of(s.model_copy(update={"control": {}}))
         out += str(world.mechanism).splitlines()
     else:
-        c = s.crawl
-        out.append(f"inchworm of {c.links} links, {c.length:g} m and {c.mass:g} kg each, {len(c.steps)} steps")
+        worm = s.crawl
+        size = f"{worm.length:g} m and {worm.mass:g} kg each"
+        out.append(f"inchworm of {worm.links} links, {size}, {len(worm.steps)} steps")
     for name, c in s.contacts.items():
         law = c.normal
         rubs = f", friction {c.friction.law}" if c.friction else ""
         what = c.site if c.limit is None else f"joint of {c.limit.link}"
-        against = "its stop" if c.limit else c.against if isinstance(c.against, str) else f"a {c.against.kind}"
+        against = (
+            "its stop"
+            if c.limit
+            else c.against
+            if isinstance(c.against, str)
+            else f"a {getattr(c.against, 'kind', None)}"
+        )
         out.append(f"contact {name}: {what} against {against}, {law.law}{rubs}")
     out += [f"control {name}: {c.kind}" for name, c in s.control.items()]
     out.append(f"run: until {s.run.until:g} s, {s.run.solver}, rtol {s.run.rtol:g}")
     return out
 
 
-def _quantities(s: Any) -> Table:
+def _quantities(s: Scenario) -> Table:
     table = Table(box=None, pad_edge=False, show_edge=False)
     for head in ("quantity", "expected", "unit", "about, source"):
         table.add_column(head, overflow="fold")

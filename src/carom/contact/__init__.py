@@ -49,7 +49,6 @@ from .pairs import Ring as Ring
 from .pairs import Segment as Segment
 from .restitution import achieved_restitution as achieved_restitution
 from .restitution import integrated_blow as integrated_blow
-from .restitution import simulated_restitution as simulated_restitution
 from .surfaces import AbstractSurface as AbstractSurface
 from .surfaces import Circle as Circle
 from .surfaces import Graph as Graph

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array
 
 from ..hybrid._reaction import dot
 from ..hybrid.condition import ROUNDING, Condition, level, turning, unless
@@ -29,7 +30,7 @@ def sliding_force(dry: AbstractDry, mode: PhaseNumber, push: Real, sliding: Real
 
 
 def slip_and_stop(
-    dry: AbstractDry, mode: Any, least: tuple[Any, ...], sliding: Any, push: Any, held: Any
+    dry: AbstractDry, mode: Array, least: tuple[Any, ...], sliding: Real, push: Real, held: Real
 ) -> tuple[Condition, ...]:
     """Slip to either side, when the limit is used up; stop."""
     sticks = mode == STICKING
@@ -57,7 +58,7 @@ def mode_after(
     before: tuple[Any, tuple[Any, ...]],
     trial: Trial,
     sliding: Real,
-    touch: Any,
+    touch: Array,
     fired: tuple[Flag, ...],
 ) -> tuple[Any, tuple[Any, Any]]:
     """Mode after an event, with what counted as none; `before`: both as they were; `touch`: its velocities are new."""
@@ -70,14 +71,14 @@ def mode_after(
     return jnp.where(ours, mode, old_mode), (_within_band(dry, sliding, ours, mode, slow), weak)
 
 
-def _within_band(dry: AbstractDry, sliding: Real, ours: Any, mode: PhaseNumber, slow: Any) -> Any:
+def _within_band(dry: AbstractDry, sliding: Real, ours: Flag, mode: PhaseNumber, slow: Real) -> Any:
     """Negative where it slides within the band of speeds in which it could not stick."""
     band = dry.stops_at
     speed = jax.lax.stop_gradient(jnp.abs(sliding))
     return jnp.where(ours & (mode != STICKING) & (speed <= band) & (band > 0.0), -1.0, slow)
 
 
-def _decided(dry: AbstractDry, trial: Trial, stopped: Any) -> tuple[Any, tuple[Any, Any]]:
+def _decided(dry: AbstractDry, trial: Trial, stopped: Flag) -> tuple[Any, tuple[Any, Any]]:
     """Sliding goes on in its sense; without sliding it sticks if it can, else it slides the way it is driven.
 
     At touch-down normal force and holding force both start from zero, so their ratio is looked at a little later: a

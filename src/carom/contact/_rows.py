@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..hybrid.condition import ROUNDING, ULP, any_of
 from ..hybrid.scene import Load, Scene
-from ..quantities import Real, Reals
+from ..quantities import Coordinates, Real, Reals
 from .pairs import AbstractPair, Touching
 
 UNMOVED = 1e-8  # of what a point moves at all: less changes a place by its square, which is lost in rounding
@@ -73,7 +73,7 @@ def _sizes(row: list[Any], values: Reals) -> Any:
 
 
 def rows_of(pair: AbstractPair, scene: Scene) -> Rows:
-    def kinematics(t: Real, q: Any) -> Touching:
+    def kinematics(t: Real, q: Coordinates) -> Touching:
         touch = pair.touching(Scene(scene.mechanism, t, q, scene.v))
         return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), touch)
 

@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._arguments import AgainstLike, FrictionLike, TouchingLike
 from ..hybrid._in_words import spelled
 from ..hybrid._reaction import Row
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
@@ -21,13 +22,14 @@ from ._compliant_check import refuse_laws
 from ._compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
 from ._rows import rows_of
 from .card import references
+from .contact import Contact
 from .friction import AbstractDry, AbstractFriction, Frictionless
 from .friction._stick_slip import CLOSED, OPEN, STICKING, WORDS, mode_of
 from .normal import AbstractNormalLaw
 from .pairs import AbstractPair, Touching, pair_of
 
 
-class CompliantContact(AbstractAutomaton):
+class CompliantContact(AbstractAutomaton, Contact):
     """A pair whose law is a force; `carom.Contact` makes it."""
 
     table: ClassVar[str] = "contacts"
@@ -38,18 +40,17 @@ class CompliantContact(AbstractAutomaton):
 
     def __init__(
         self,
-        site: Any,
-        against: Any = None,
+        site: TouchingLike,
+        against: AgainstLike = None,
         normal: Any = None,
-        friction: Any = None,
+        friction: FrictionLike = None,
         radius: Real = 0.0,
         other_radius: Real = 0.0,
         name: str | None = None,
     ) -> None:
         self.pair = pair_of("Contact", site, against, radius, other_radius)
         self.name = name or self.pair.name
-        self.friction = Frictionless() if friction is None else friction
-        self.normal = normal
+        self.normal, self.friction = normal, Frictionless() if friction is None else friction
         refuse_laws(self.name, self.pair, normal, self.friction)
 
     # -- names -------------------------------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class CompliantContact(AbstractAutomaton):
         """Mode of dry friction."""
         return STICKING + (phase - 1) % CLOSED
 
-    def _phase(self, law: Any, mode: PhaseNumber) -> Any:
+    def _phase(self, law: PhaseNumber, mode: PhaseNumber) -> Any:
         return law * CLOSED + mode if self._dry else 1 + law
 
     # -- forces ------------------------------------------------------------------------------------------------------
@@ -291,7 +292,7 @@ class CompliantContact(AbstractAutomaton):
         phase = jnp.where(release | (again & (own.phase == OPEN)), OPEN, self._phase(law, mode))
         return Landing(phase, (*memory, *least), states)
 
-    def _trial(self, scene: Scene, own: Own, law: Any, memory: Memory) -> Trial:
+    def _trial(self, scene: Scene, own: Own, law: PhaseNumber, memory: Memory) -> Trial:
         """What dry friction would have to hold if it stuck now."""
         r, phase = rows_of(self.pair, scene), self._phase(law, STICKING)
         (held,), ((w_tt,),), _ = scene.reactions(self, Own(phase, (*memory, *own.memory[-2:]), own.states))

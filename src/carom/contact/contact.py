@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from ..hybrid._member import AbstractUnplaced
+import equinox as eqx
+
+from .._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
+from ..hybrid._member import AbstractMember, AbstractUnplaced
+from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from ..quantities import Real
-from .compliant import CompliantContact
-from .friction import AbstractFriction
-from .impact import AbstractImpactLaw, RigidContact
 from .normal import AbstractNormalLaw
 
 
-def Contact(
-    site: Any,
-    against: Any = None,
-    normal: AbstractNormalLaw | AbstractImpactLaw | Real | None = None,
-    friction: AbstractFriction | None = None,
-    radius: Real = 0.0,
-    other_radius: Real = 0.0,
-    name: str | None = None,
-) -> CompliantContact | RigidContact | UnplacedContact:
+class _ByLaw(type(eqx.Module)):  # type: ignore[misc]
+    """Makes the kind of contact that a law asks for, as `pathlib.Path` makes the kind of path of its system."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return _chosen(*arguments, **named) if cls is Contact else super().__call__(*arguments, **named)
+
+
+class Contact(eqx.Module, metaclass=_ByLaw):
     """A site (with a round tip of `radius` [m], by default a point) against a surface or another body.
 
     - `site`: a site of a mechanism, or its name ('shank.tip'); a `JointLimit` stands alone
@@ -37,18 +36,43 @@ def Contact(
         carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
         carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Newton(0.5), carom.Coulomb(mu=0.3))
     """
+
+    name: eqx.AbstractVar[str | None]  # of its sites where it is None, as soon as they are known
+
+    def __init__(
+        self,
+        site: TouchingLike,
+        against: AgainstLike = None,
+        normal: NormalLike = None,
+        friction: FrictionLike = None,
+        radius: Real = 0.0,
+        other_radius: Real = 0.0,
+        name: str | None = None,
+    ) -> None:
+        raise NotImplementedError  # each kind of contact has its own
+
+
+def _chosen(
+    site: TouchingLike,
+    against: AgainstLike = None,
+    normal: NormalLike = None,
+    friction: FrictionLike = None,
+    radius: Real = 0.0,
+    other_radius: Real = 0.0,
+    name: str | None = None,
+) -> Any:
     given = (against, normal, friction, radius, other_radius, name)
     if isinstance(site, str) or isinstance(against, str) or getattr(against, "unplaced", False):
         return UnplacedContact(site, *given)
     return _made(site, *given)
 
 
-def _made(
-    site: Any, against: Any, normal: AbstractNormalLaw | AbstractImpactLaw | Real | None, *rest: Any
-) -> CompliantContact | RigidContact:
-    if isinstance(normal, AbstractNormalLaw):
-        return CompliantContact(site, against, normal, *rest)
-    return RigidContact(site, against, normal, *rest)
+def _made(site: TouchingLike, against: AgainstLike, normal: NormalLike, *rest: Any) -> Any:
+    from .compliant import CompliantContact  # which are contacts
+    from .impact import RigidContact
+
+    kind: Any = CompliantContact if isinstance(normal, AbstractNormalLaw) else RigidContact
+    return kind(site, against, normal, *rest)
 
 
 def _placed(mechanism: Mechanism, given: Any) -> Any:
@@ -58,18 +82,19 @@ def _placed(mechanism: Mechanism, given: Any) -> Any:
     return given.placed(mechanism) if getattr(given, "unplaced", False) else given
 
 
-@dataclasses.dataclass(frozen=True)
-class UnplacedContact(AbstractUnplaced):
-    """A contact that names its sites."""
+class UnplacedContact(AbstractUnplaced, Contact):
+    """A contact that names its sites, until a world knows the mechanism."""
 
     site: Any
     against: Any
-    normal: Any
-    friction: Any
-    radius: Any
-    other_radius: Any
-    name: str | None
+    rest: tuple[Any, ...]  # laws, radii, name
+    name: str | None = eqx.field(static=True)
 
-    def placed(self, mechanism: Mechanism) -> CompliantContact | RigidContact:
-        site, against = (_placed(mechanism, x) for x in (self.site, self.against))
-        return _made(site, against, self.normal, self.friction, self.radius, self.other_radius, self.name)
+    def __init__(self, site: TouchingLike, against: AgainstLike, *rest: Any) -> None:
+        self.site, self.against, self.rest, self.name = site, against, rest, rest[-1]
+
+    def placed(self, mechanism: Mechanism) -> AbstractAutomaton | AbstractMember:
+        made: AbstractAutomaton | AbstractMember = _made(
+            _placed(mechanism, self.site), _placed(mechanism, self.against), *self.rest
+        )
+        return made

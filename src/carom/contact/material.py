@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 
 from .. import errors
+from .._arguments import MaterialLike
 from ..quantities import Real
 
 
@@ -36,7 +37,7 @@ class Material(eqx.Module):
             errors.number("Material", "yield_strength", self.yield_strength, above=0.0)
 
 
-def check_material(owner: str, field: str, value: Real) -> None:
+def check_material(owner: str, field: str, value: object) -> None:
     """Refuse anything but a material."""
     if not isinstance(value, Material):
         raise errors.CaromError(
@@ -50,12 +51,12 @@ def reduced_modulus(a: Material, b: Material) -> Any:
     return 1.0 / ((1.0 - a.poisson_ratio**2) / a.youngs_modulus + (1.0 - b.poisson_ratio**2) / b.youngs_modulus)
 
 
-def reduced_radius(radius: Real, other: Any = None) -> Any:
+def reduced_radius(radius: Real, other: Real | None = None) -> Any:
     """1/R = 1/R_1 + 1/R_2 [m]; without a second radius the other body is flat."""
     return radius if other is None else radius * other / (radius + other)
 
 
-def hertz_stiffness(a: Any, b: Any, radius: Real, other_radius: Real | None = None) -> Any:
+def hertz_stiffness(a: MaterialLike, b: MaterialLike, radius: Real, other_radius: Real | None = None) -> Any:
     """K of F = K d^1.5 for a sphere on a flat, or on a sphere of `other_radius` [N/m^1.5]: (4/3) E sqrt(R)."""
     check_material("hertz_stiffness", "first", a)
     check_material("hertz_stiffness", "second", b)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import SiteLike, SurfaceLike
 from ..dynamics.constraints import AbstractConstraint, site_name
 from ..dynamics.kinematics import site_position
 from ..forms import Form, Slot
@@ -34,7 +35,7 @@ class OnSurface(AbstractConstraint):
     site: str = eqx.field(static=True)
     surface: AbstractSurface
 
-    def __init__(self, site: Any, surface: Any) -> None:
+    def __init__(self, site: SiteLike, surface: SurfaceLike) -> None:
         self.site, self.surface = site_name("OnSurface", site), surface
         if not isinstance(surface, AbstractSurface):
             raise errors.CaromError(

@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid.condition import condition_of
-from ..hybrid.settings import Settings
-from ..quantities import Real
+from ..quantities import Given, Memory, Real, Reals
 from .normal import AbstractNormalLaw
 
 LONGEST = 1e3  # [s] a blow that lasts longer is none
@@ -32,52 +31,21 @@ def achieved_restitution(law: AbstractNormalLaw, speed: Real = 1.0, mass: Real =
     Accurate to 1e-10. Laws that have an energy equation to solve (the family of Hunt and Crossley, Jackson-Green)
     solve it; for any other the motion m d'' = -F(d, d') is integrated, through the phases of the law.
     """
-    _check("achieved_restitution", law, speed, mass)
+    refuse_strike("achieved_restitution", law, speed, mass)
     exact = law.rebound(float(speed), float(mass))
     return integrated_blow(law, speed, mass).speed / float(speed) if exact is None else exact
 
 
-def simulated_restitution(
+def integrated_blow(
     law: AbstractNormalLaw,
     speed: Real = 1.0,
     mass: Real = 1.0,
     *,
-    until: float = LONGEST,
-    settings: Settings | None = None,
-) -> float:
-    """The same by `carom.simulate`: a free body strikes a plane, a millisecond after the start, without gravity.
-
-    `until` [s] must be longer than the blow; the flight after it costs nothing. Unless `settings` say otherwise,
-    `dopri8` integrates at rtol 1e-12, and speeds to 1e-16 of the first one.
-    """
-    # Here and not above: simulate stands on contacts.
-    from .._simulation import simulate
-    from ..hybrid.world import World
-    from ..mechanism import Disk, Free, Mechanism
-    from .contact import Contact
-    from .surfaces import Plane
-
-    _check("simulated_restitution", law, speed, mass)
-    body = Mechanism([Disk(radius=1.0, mass=mass)], base=Free())
-    floor = Contact(body.tip, Plane(height=0.0), law, name="floor")
-    if settings is None:
-        settings = Settings("dopri8", rtol=1e-12, atol=1e-16 * float(speed), ledger=False)
-    start = body.state(base=(0.0, 1e-3 * speed), base_velocity=(0.0, -1.0 * speed))
-    world = World(body, contacts=floor, gravity=0.0)
-    result = simulate(world, start, until=until, settings=settings, progress=False)
-    if result.events[-1].exit != "release":
-        raise errors.CaromError(
-            f"until of simulated_restitution is {until:g} s, and the blow has not ended by then; it must be longer "
-            "than the contact; give a larger one"
-        )
-    return float(result.v[-1][1]) / float(speed)
-
-
-def integrated_blow(
-    law: AbstractNormalLaw, speed: Real = 1.0, mass: Real = 1.0, *, memory: Any = None, place: Any = (0.0, 0.0)
+    memory: Memory | None = None,
+    place: tuple[Real, Real] = (0.0, 0.0),
 ) -> Rebound:
     """Integrate m d'' = -F(d, d') from touch-down to release; `memory` is what the law remembers of earlier blows."""
-    _check("integrated_blow", law, speed, mass)
+    refuse_strike("integrated_blow", law, speed, mass)
     before = law.touch(0.0) if memory is None else memory
     phase, kept = law.meet(jnp.asarray(float(speed)), before, place)
     state = _Walk(law, float(speed), float(mass), int(phase), _floats(kept), float(law.surface(before, place)))
@@ -104,8 +72,8 @@ class _Walk:
 
         phase, memory = self.phase, self.memory
 
-        def motion(t: Real, y: Any) -> list[float]:
-            return [y[1], -float(self.force(phase, memory, y[0], y[1])) / self.mass]
+        def motion(t: Real, y: Given) -> list[float]:
+            return [float(y[1]), -float(self.force(phase, memory, y[0], y[1])) / self.mass]
 
         out = solve_ivp(
             motion,
@@ -134,7 +102,7 @@ class _Walk:
         phase, memory = self.phase, self.memory
 
         def event(k: int) -> Any:
-            def guard(t: Real, y: Any) -> float:
+            def guard(t: Real, y: Given) -> float:
                 return float(self.guards(phase, memory, y[0], y[1])[k])
 
             guard.terminal, guard.direction = True, 1.0  # type: ignore[attr-defined]
@@ -143,11 +111,11 @@ class _Walk:
         return [event(k) for k in range(len(self.law.exits) + 1)]
 
 
-def _floats(values: Any) -> tuple[float, ...]:
+def _floats(values: Reals) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 
-def _check(owner: str, law: AbstractNormalLaw, speed: Real, mass: Real) -> None:
+def refuse_strike(owner: str, law: AbstractNormalLaw, speed: Real, mass: Real) -> None:
     if not isinstance(law, AbstractNormalLaw):
         raise errors.CaromError(
             f"law of {owner} is a {type(law).__name__}; it must be a compliant normal law, such as "

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import Names
 from ..hybrid.scene import Own, Scene, split
 from ..mechanism import Mechanism
 from ..quantities import Real
@@ -24,7 +25,7 @@ def without_joint(mechanism: Mechanism, anchored: tuple[str, ...]) -> tuple[int,
     return tuple(k for k in top.loose if top.names[k] not in anchored)
 
 
-def names_of(owner: str, given: Any) -> tuple[str, ...]:
+def names_of(owner: str, given: Names) -> tuple[str, ...]:
     """Names of links; one alone may stand without brackets."""
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:

@@ -51,7 +51,7 @@ class Limits(NamedTuple):
         return [jnp.where(side == 0.0, jnp.abs(x) - m, m - side * x) for side, (x, m) in pairs]
 
     def jump(
-        self, asked: Callable[[], list[Any]], memory: Memory, fired: tuple[Flag, ...], switched: Any
+        self, asked: Callable[[], list[Any]], memory: Memory, fired: tuple[Flag, ...], switched: Flag
     ) -> tuple[Any, ...]:
         """New sides: of joints whose exit fired, and of all where the rule itself has `switched` to another."""
         out = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from .._arguments import TrajectoryLike
 from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from .trajectory import AbstractTrajectory
@@ -41,7 +42,7 @@ def _stops(others: Sequence[AbstractAutomaton]) -> list[Any]:
 
 def refuse_motion_beyond(
     name: str,
-    motion: Any,
+    motion: TrajectoryLike | None,
     mechanism: Mechanism,
     others: Sequence[AbstractAutomaton],
     *,

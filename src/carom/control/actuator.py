@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import GainsLike
 from ..hybrid._in_words import spelled
 from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
@@ -23,7 +24,7 @@ from ._limits import Limits
 from .switch import AbstractSwitch
 
 
-def _numbers(given: Any) -> Any:
+def _numbers(given: GainsLike) -> Any:
     return None if given is None else jnp.asarray(given, dtype=float)
 
 
@@ -191,7 +192,7 @@ def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
     return {field: None if value is None else jnp.asarray(value, dtype=float) for field, value in given.items()}
 
 
-def refuse_negative(name: str, field: str, numbers: Any) -> None:
+def refuse_negative(name: str, field: str, numbers: GainsLike) -> None:
     if numbers is not None:
         errors.refuse_if(
             jnp.any(jnp.asarray(numbers) < 0.0),
@@ -199,7 +200,7 @@ def refuse_negative(name: str, field: str, numbers: Any) -> None:
         )
 
 
-def sampling(name: str, rate: Real) -> Any:
+def sampling(name: str, rate: Real | None) -> Any:
     """A sampling rate [Hz], or None for a continuous controller."""
     if rate is None:
         return None

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from .. import errors
+from .._arguments import GainsLike, TrajectoryLike
 from ..dynamics import explicit
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
@@ -18,6 +19,7 @@ from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
+from ..quantities import Real
 from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
@@ -62,13 +64,13 @@ class ComputedTorque(AbstractActuator):
     def __init__(
         self,
         mechanism: Mechanism,
-        motion: Any,
-        kp: Any,
-        kd: Any,
+        motion: TrajectoryLike,
+        kp: GainsLike,
+        kd: GainsLike,
         *,
         model: Mechanism | None = None,
-        limit: Any = None,
-        rate: Any = None,
+        limit: GainsLike = None,
+        rate: Real | None = None,
         name: str = "control",
     ) -> None:
         top = mechanism.topology

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import GainsLike, Names, TorquesLike, TrajectoryLike
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Landing, Traits
@@ -17,13 +18,14 @@ from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
-from ..quantities import Flag, Function
+from ..quantities import Flag, Real, Vector
 from ._anchors import names_of
 from ._stops import refuse_motion_beyond
 from .actuator import AbstractActuator, gains, refuse_negative, sampling
 from .planned_torques import AbstractTorques, Tabled
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
+from .trajectory.pieces import Motion
 
 ON_TIME = 1e-9  # of a sampling period: a sample that rounding puts before a knot belongs to the piece behind it
 
@@ -77,15 +79,15 @@ class FeedForward(AbstractActuator):
     def __init__(
         self,
         mechanism: Mechanism,
-        torques: Any,
-        reference: Any = None,
-        kp: Any = None,
-        kd: Any = None,
+        torques: TorquesLike,
+        reference: TrajectoryLike | None = None,
+        kp: GainsLike = None,
+        kd: GainsLike = None,
         *,
         relative: bool = False,
-        limit: Any = None,
-        rate: Any = None,
-        anchored: Any = (),
+        limit: GainsLike = None,
+        rate: Real | None = None,
+        anchored: Names = (),
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
@@ -168,13 +170,13 @@ class FeedForward(AbstractActuator):
         wanted = self.reference.piece(self._piece(scene, own, 0 if self.shared else 1, self.reference.knots), scene.t)
         return self._corrected(scene, wanted, asked)
 
-    def _piece(self, scene: Scene, own: Own, entry: int, knots: Any) -> Any:
+    def _piece(self, scene: Scene, own: Own, entry: int, knots: Vector) -> Any:
         """Number of the piece in force: remembered, or, at a sample, looked up."""
         if self.rate is None:
             return own.memory[entry].astype(int)
         return jnp.sum(scene.t + ON_TIME / self.rate >= knots[1:])
 
-    def _corrected(self, scene: Scene, wanted: Any, asked: list[Any]) -> list[Any]:
+    def _corrected(self, scene: Scene, wanted: Motion, asked: list[Any]) -> list[Any]:
         angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
         out = []
         for k, torque in enumerate(asked):
@@ -222,7 +224,7 @@ class FeedForward(AbstractActuator):
         return Landing(own.phase, (*memory[: len(memory) - len(sides)], *sides), own.states)
 
 
-def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
+def _plan_of(name: str, torques: TorquesLike, links: int) -> AbstractTorques:
     if isinstance(torques, AbstractTrajectory):
         torques = Tabled(torques)
     if not isinstance(torques, AbstractTorques):
@@ -239,7 +241,7 @@ def _plan_of(name: str, torques: Any, links: int) -> AbstractTorques:
 
 
 def _reference_of(
-    name: str, reference: Function | None, mechanism: Mechanism, needed: bool
+    name: str, reference: TrajectoryLike | None, mechanism: Mechanism, needed: bool
 ) -> tuple[AbstractTrajectory | None, int]:
     top = mechanism.topology
     if not needed:
@@ -258,7 +260,7 @@ def _reference_of(
     return reference, top.base_dof if reference.size == top.dof else 0
 
 
-def _equal(one: Any, two: Any) -> bool:
+def _equal(one: Vector, two: Vector) -> bool:
     known = errors.known(one), errors.known(two)
     return known[0] is not None and known[1] is not None and np.array_equal(known[0], known[1])
 

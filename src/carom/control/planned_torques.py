@@ -7,7 +7,7 @@ from typing import Any
 
 import equinox as eqx
 
-from ..quantities import Real
+from ..quantities import Index, Real
 from .trajectory import AbstractTrajectory
 
 
@@ -25,7 +25,7 @@ class AbstractTorques(eqx.Module):
         """How many torques there are."""
 
     @abc.abstractmethod
-    def torques(self, i: Any, t: Real) -> Any:
+    def torques(self, i: Index, t: Real) -> Any:
         """Torques of piece i at t; the number of pieces stands for what comes after the end."""
 
     def as_table(self) -> AbstractTrajectory | None:
@@ -49,5 +49,5 @@ class Tabled(AbstractTorques):
     def as_table(self) -> AbstractTrajectory:
         return self.table
 
-    def torques(self, i: Any, t: Real) -> Any:
+    def torques(self, i: Index, t: Real) -> Any:
         return self.table.piece(i, t).q

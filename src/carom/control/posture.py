@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import GainsLike, Names
 from ..dynamics import explicit
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
@@ -17,7 +18,7 @@ from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
-from ..quantities import PhaseNumber
+from ..quantities import PhaseNumber, Real, Rows
 from ._anchors import names_of
 from ._stops import refuse_beyond
 from .actuator import AbstractActuator, gains, sampling
@@ -76,18 +77,18 @@ class PostureControl(AbstractActuator):
     def __init__(
         self,
         mechanism: Mechanism,
-        targets: Any,
-        kp: Any,
-        kd: Any,
-        ki: Any = None,
+        targets: Rows,
+        kp: GainsLike,
+        kd: GainsLike,
+        ki: GainsLike = None,
         *,
         degrees: bool = False,
         schedule: Sequence[AbstractSwitch] = (),
         compensate_weight: bool = False,
         relative: bool = False,
-        limit: Any = None,
-        rate: Any = None,
-        anchored: Any = (),
+        limit: GainsLike = None,
+        rate: Real | None = None,
+        anchored: Names = (),
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links

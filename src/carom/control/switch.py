@@ -9,6 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from .._arguments import ContactLike
 from ..forms import Form, Slot
 from ..hybrid.condition import edge
 from ..hybrid.scene import Scene
@@ -43,7 +44,7 @@ class OnStrike(AbstractSwitch):
 
     contact: str = eqx.field(static=True)
 
-    def __init__(self, contact: Any) -> None:
+    def __init__(self, contact: ContactLike) -> None:
         name = contact if isinstance(contact, str) else getattr(contact, "name", None)
         if not isinstance(name, str):
             raise errors.CaromError(

@@ -10,9 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import Names, TrajectoryLike
 from ..contact.inverse import NO_LEVER, OFF, ContactInverse, refuse_follow
 from ..control.trajectory import AbstractTrajectory, Motion
-from ..quantities import Real
+from ..quantities import Given, Index, Matrix, Real, Reals, Vector
 
 SAMPLES = 32  # per piece, of the path of the joints that follow: near enough for Newton's method to keep its branch
 
@@ -34,7 +35,13 @@ class ClosedMotion(AbstractTrajectory):
     relative: bool = eqx.field(static=True)
 
     def __init__(
-        self, problem: ContactInverse, led: Any, guess: Any, *, follow: Any = None, relative: bool = False
+        self,
+        problem: ContactInverse,
+        led: TrajectoryLike,
+        guess: Reals,
+        *,
+        follow: Names | None = None,
+        relative: bool = False,
     ) -> None:
         top = problem.mechanism.topology
         names = [top.names[k] for k in problem.passive] if follow is None else follow
@@ -56,7 +63,7 @@ class ClosedMotion(AbstractTrajectory):
     def size(self) -> int:
         return self.problem.mechanism.dof
 
-    def _spread(self, led: Motion, guess: Any) -> tuple[Any, Any, Any]:
+    def _spread(self, led: Motion, guess: Given) -> tuple[Any, Any, Any]:
         """All coordinates from those that are led, with a guess for the others."""
         top = self.problem.mechanism.topology
         at = np.asarray([top.angle_index(k) for k in self.follow], dtype=int)
@@ -64,7 +71,7 @@ class ClosedMotion(AbstractTrajectory):
         zero = jnp.zeros(top.dof)
         return zero.at[rest].set(led.q).at[at].set(guess), zero.at[rest].set(led.v), zero.at[rest].set(led.a)
 
-    def smooth(self, i: Any, t: Real) -> Motion:
+    def smooth(self, i: Index, t: Real) -> Motion:
         share = t / self.led.duration * (self.path.shape[0] - 1)
         row = jnp.clip(jnp.floor(share).astype(int), 0, self.path.shape[0] - 2)
         part = jnp.clip(share - row, 0.0, 1.0)
@@ -74,12 +81,12 @@ class ClosedMotion(AbstractTrajectory):
 
 
 @eqx.filter_jit
-def _followed(motion: ClosedMotion, start: Any, times: Any) -> tuple[Any, Any, Any]:
+def _followed(motion: ClosedMotion, start: Vector, times: Vector) -> tuple[Any, Any, Any]:
     """Angles of the followers at every time, each found from the one before; gaps and leverages that are left."""
     m = motion.problem.mechanism
     at = np.asarray([m.topology.angle_index(k) for k in motion.follow], dtype=int)
 
-    def one(guess: Any, t: Real) -> Any:
+    def one(guess: Given, t: Real) -> Any:
         state = motion._spread(motion.led.at(t), guess)
         (q, _, _), gap, leverage = motion.problem.closed(motion.follow, motion.relative, *state, t)
         found = (m.to_relative(q) if motion.relative else q)[at]
@@ -88,7 +95,7 @@ def _followed(motion: ClosedMotion, start: Any, times: Any) -> tuple[Any, Any, A
     return jax.lax.scan(one, start, times)[1]
 
 
-def _led_of(led: Any, count: int) -> AbstractTrajectory:
+def _led_of(led: TrajectoryLike, count: int) -> AbstractTrajectory:
     if not isinstance(led, AbstractTrajectory):
         raise errors.CaromError(
             f"led of ClosedMotion is a {type(led).__name__}; it must be a trajectory, such as carom.control.Cubic(...)"
@@ -100,11 +107,10 @@ def _led_of(led: Any, count: int) -> AbstractTrajectory:
     return led
 
 
-def _refuse_lost(motion: ClosedMotion, times: Any, gaps: Any, leverage: Any) -> None:
-    known = [errors.known(x) for x in (times, gaps, leverage)]
-    if any(x is None for x in known):
+def _refuse_lost(motion: ClosedMotion, t: Vector, gap: Matrix, lever: Vector) -> None:
+    times, gaps, leverage = (errors.known(x) for x in (t, gap, lever))
+    if times is None or gaps is None or leverage is None:
         return
-    times, gaps, leverage = known
     names = " and ".join(f"'{motion.problem.mechanism.topology.names[k]}'" for k in motion.follow)
     off = np.flatnonzero(~(np.max(np.abs(gaps), axis=1) < OFF))
     if off.size:

@@ -13,7 +13,7 @@ from .. import errors
 from ..contact import ContactInverse, Coulomb, Plane, RigidContact
 from ..control.trajectory import AbstractTrajectory, ParabolicBlends
 from ..mechanism import Arm, Rod
-from ..quantities import Given, Real
+from ..quantities import Given, Real, Times
 from .closed import ClosedMotion
 from .gait import Gait
 from .gait_step import HOLDS, Step, seen_from_the_other_end
@@ -40,7 +40,7 @@ class Inchworm(eqx.Module):
         length: Real,
         mass: Real,
         links: int = 4,
-        friction: Any = 0.4,
+        friction: Real = 0.4,
         gravity: Real | Given = 9.81,
         slope: Real = 0.0,
     ) -> None:
@@ -67,19 +67,24 @@ class Inchworm(eqx.Module):
         weight = -jnp.asarray(self.gravity, dtype=float) * jnp.stack([side * jnp.sin(slope), jnp.cos(slope)])
         return ContactInverse(arm, tip, passive=[arm.topology.names[-1]], gravity=weight)
 
-    def step(self, holds: str, first: Any, target: Any, duration: Real, blend: Real | None = None) -> Step:
+    def step(self, holds: str, first: Given, target: Given, duration: Real, blend: Real | None = None) -> Step:
         """From a posture (all link angles) to one whose led angles (all but the last) are given; parabolic blends."""
         errors.vector("step", "first", first, self.links)
         led = ParabolicBlends(jnp.asarray(first, dtype=float)[:-1], target, duration, blend)
         return self.along(holds, led, first[-1])
 
-    def along(self, holds: str, led: AbstractTrajectory, guess: Any) -> Step:
+    def along(self, holds: str, led: AbstractTrajectory, guess: Real) -> Step:
         """A step whose led angles follow any trajectory."""
         problem = self.problem(holds)
         return Step(SlidingPlan(problem, ClosedMotion(problem, led, [guess])), holds)
 
     def gait(
-        self, start: Any, steps: Sequence[tuple[str, Any]], duration: Any, blend: Any = None, degrees: bool = False
+        self,
+        start: Given,
+        steps: Sequence[tuple[str, Any]],
+        duration: Times,
+        blend: Real | None = None,
+        degrees: bool = False,
     ) -> Gait:
         """A cycle of steps.
 
@@ -92,7 +97,8 @@ class Inchworm(eqx.Module):
         if len(steps) == 0:
             raise errors.CaromError("steps of gait is empty; give at least one (foot that holds, angles at the end)")
         errors.vector("gait", "start", start, self.links - 1)
-        times = [duration] * len(steps) if np.ndim(duration) == 0 else list(duration)
+        given: Any = duration
+        times = [given] * len(steps) if np.ndim(given) == 0 else list(given)
         if len(times) != len(steps):
             raise errors.CaromError(
                 f"duration of gait holds {len(times)} numbers; it must be one number, or one for each of the "

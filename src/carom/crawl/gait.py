@@ -25,7 +25,7 @@ from .. import errors
 from ..contact import ContactEfforts
 from ..control.trajectory import Motion
 from ..dynamics import momentum, site_position
-from ..quantities import Real, Times, Vector
+from ..quantities import Flag, Index, Real, Times, Vector
 from .gait_step import Step, seen_from_the_other_end
 from .plan import SlidingPlan
 
@@ -116,11 +116,11 @@ class Gait(eqx.Module):
 
 
 @eqx.filter_jit
-def _over(gait: Gait, times: Any) -> GaitState:
+def _over(gait: Gait, times: Vector) -> GaitState:
     return jax.vmap(gait.at)(times)
 
 
-def _state(k: Any, plan: SlidingPlan, at_rear: Any, t: Real, anchor: Any) -> GaitState:
+def _state(k: Index, plan: SlidingPlan, at_rear: Flag, t: Real, anchor: Real) -> GaitState:
     """A step in the frame of the ground, its holding foot at x = anchor."""
     motion, found = plan.at(jnp.clip(t, 0.0, plan.duration))
     m, side = plan.problem.mechanism, jnp.where(at_rear, 1.0, -1.0)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from .. import errors
+from .._arguments import GainsLike
 from ..control.feedforward import FeedForward
 from ..control.trajectory import Fitted
 from ..dynamics import site_position
@@ -52,7 +53,7 @@ class Step(eqx.Module):
         """Sign of the step's own x axis along the ground."""
         return 1.0 if self.holds == "rear" else -1.0
 
-    def world(self, kp: Any = None, kd: Any = None, limit: Any = None) -> World:
+    def world(self, kp: GainsLike = None, kd: GainsLike = None, limit: GainsLike = None) -> World:
         """The step as a world to simulate from `first` at rest.
 
         With gains, one per joint (0 for the last, which has no motor), the planned torques are corrected towards the

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
+from .._arguments import TrajectoryLike
 from ..contact.inverse import NO_LEVER, SLOW, ContactEfforts, ContactInverse
 from ..control.planned_torques import AbstractTorques
 from ..control.trajectory import AbstractTrajectory, Fitted, Motion
 from ..hybrid.scene import length_of
-from ..quantities import Real, Times
+from ..quantities import Given, Index, Real, Times, Vector
 
 SAMPLES = 33  # per piece, at which a plan is looked at before it is used
 
@@ -36,7 +37,9 @@ class SlidingPlan(AbstractTorques):
     motion: AbstractTrajectory
     senses: Any
 
-    def __init__(self, problem: ContactInverse, motion: Any, senses: Any = None, *, pull: bool = False) -> None:
+    def __init__(
+        self, problem: ContactInverse, motion: TrajectoryLike, senses: Given | None = None, *, pull: bool = False
+    ) -> None:
         if not isinstance(motion, AbstractTrajectory) or motion.size != problem.mechanism.dof:
             what = f"{motion.size} numbers" if isinstance(motion, AbstractTrajectory) else f"a {type(motion).__name__}"
             raise errors.CaromError(
@@ -64,10 +67,10 @@ class SlidingPlan(AbstractTorques):
     def duration(self) -> Any:
         return self.motion.duration
 
-    def torques(self, i: Any, t: Real) -> Any:
+    def torques(self, i: Index, t: Real) -> Any:
         return self.piece(i, t)[1].torques
 
-    def piece(self, i: Any, t: Real) -> tuple[Motion, ContactEfforts]:
+    def piece(self, i: Index, t: Real) -> tuple[Motion, ContactEfforts]:
         motion = self.motion.piece(i, t)
         return motion, self.problem.efforts(*motion, self.senses, t)
 
@@ -99,12 +102,12 @@ class Table(AbstractTorques):
     def links(self) -> int:
         return self.series.size
 
-    def torques(self, i: Any, t: Real) -> Any:
+    def torques(self, i: Index, t: Real) -> Any:
         return jnp.where(i >= self.series.pieces, self.rest, self.series.piece(i, t).q)
 
 
 @eqx.filter_jit
-def _over(plan: SlidingPlan, times: Any) -> tuple[Motion, ContactEfforts]:
+def _over(plan: SlidingPlan, times: Vector) -> tuple[Motion, ContactEfforts]:
     return jax.vmap(plan.at)(times)
 
 
@@ -153,7 +156,7 @@ def _look(plan: SlidingPlan, pull: bool) -> None:
         _refuse_pull(plan, times, normal)
 
 
-def _refuse_turn(name: str, times: Any, along: Any, slow: float) -> None:
+def _refuse_turn(name: str, times: np.ndarray, along: np.ndarray, slow: float) -> None:
     back = np.flatnonzero(along < -slow)
     if back.size:
         raise errors.CaromError(
@@ -166,7 +169,7 @@ def _refuse_turn(name: str, times: Any, along: Any, slow: float) -> None:
         )
 
 
-def _refuse_pull(plan: SlidingPlan, times: Any, normal: Any) -> None:
+def _refuse_pull(plan: SlidingPlan, times: np.ndarray, normal: np.ndarray) -> None:
     pulls = np.argwhere(~(normal > 0.0))
     if pulls.size:
         row, i = pulls[0]

@@ -14,14 +14,14 @@ where the first factor is the sum of the joint rates between i and k: these are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
 
 from ..mechanism import Topology
 from ._symbolic import Link, SymbolicMotion
 from .names import Expr, Matrix
 
 
-def maps(sympy: Any, top: Topology) -> tuple[Matrix, Matrix]:
+def maps(sympy: ModuleType, top: Topology) -> tuple[Matrix, Matrix]:
     """The constant matrices from relative to absolute coordinates and back."""
     to_absolute, to_relative = sympy.eye(top.dof), sympy.eye(top.dof)
     for k, parent in enumerate(top.parents):
@@ -32,7 +32,7 @@ def maps(sympy: Any, top: Topology) -> tuple[Matrix, Matrix]:
     return to_absolute, to_relative
 
 
-def _moments(sympy: Any, top: Topology, links: Sequence[Link]) -> list[tuple[Expr, Expr, Expr, Expr]]:
+def _moments(sympy: ModuleType, top: Topology, links: Sequence[Link]) -> list[tuple[Expr, Expr, Expr, Expr]]:
     """Per link: mass of its subtree, first moment (x, y) and second moment of all it carries, common factors out."""
     found: dict[int, tuple[Expr, Expr, Expr, Expr]] = {}
     for k in reversed(top.order):
@@ -48,7 +48,12 @@ def _moments(sympy: Any, top: Topology, links: Sequence[Link]) -> list[tuple[Exp
 
 
 def inertial(
-    sympy: Any, top: Topology, links: Sequence[Link], motion: SymbolicMotion, pull: tuple[Expr, Expr], relative: bool
+    sympy: ModuleType,
+    top: Topology,
+    links: Sequence[Link],
+    motion: SymbolicMotion,
+    pull: tuple[Expr, Expr],
+    relative: bool,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mass matrix and weight on absolute coordinates, bias on the chosen ones; notation of dynamics.explicit."""
     matrix, weight = sympy.zeros(top.dof), sympy.zeros(top.dof, 1)

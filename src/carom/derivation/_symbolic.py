@@ -6,12 +6,14 @@ appear as describe the links.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import errors
 from ..mechanism import Mechanism, Topology
+from ..quantities import Gravity
 from .names import Expr, Matrix, Names
 
 CLOSED_FORM_TOLERANCE = 1e-14  # stored numbers meet the formula of a shape to rounding, well within the promised 1e-12
@@ -37,7 +39,7 @@ class Link(NamedTuple):
     hy: Expr
 
 
-def motion(sympy: Any, names: Names, top: Topology, relative: bool) -> SymbolicMotion:
+def motion(sympy: ModuleType, names: Names, top: Topology, relative: bool) -> SymbolicMotion:
     """Name all coordinates, bases first, and express angles of links and joints by them."""
     for name, number in _free_trees(top):
         for axis in ("x", "y"):
@@ -66,7 +68,7 @@ def _free_trees(top: Topology) -> list[tuple[str, str]]:
     return [(name, "" if alone else str(number)) for number, (name, free) in names if free]
 
 
-def efforts(sympy: Any, names: Names, top: Topology) -> Matrix:
+def efforts(sympy: ModuleType, names: Names, top: Topology) -> Matrix:
     """Forces on the free bases and torques of the joints."""
     found = []
     for name, number in _free_trees(top):
@@ -79,22 +81,21 @@ def efforts(sympy: Any, names: Names, top: Topology) -> Matrix:
     return sympy.Matrix(found)
 
 
-def pull(names: Names, gravity: Any) -> tuple[Expr, Expr]:
+def pull(names: Names, gravity: Gravity) -> tuple[Expr, Expr]:
     """The two components of gravity, in symbols."""
     if np.shape(gravity) == ():
         errors.number("equations", "gravity", gravity)
-        _concrete("gravity", gravity)
-        return 0, -names.parameter("gravity", "g", "gravity, downwards", "m/s^2", gravity)
+        size = float(_concrete("gravity", gravity))
+        return 0, -names.parameter("gravity", "g", "gravity, downwards", "m/s^2", size)
     errors.vector("equations", "gravity", gravity, 2)
-    _concrete("gravity", gravity)
     x, y = (
         names.parameter(f"gravity_{axis}", f"g_{axis}", f"{axis} component of gravity", "m/s^2", number)
-        for axis, number in zip("xy", gravity, strict=True)
+        for axis, number in zip("xy", _concrete("gravity", gravity), strict=True)
     )
     return x, y
 
 
-def _concrete(what: str, value: Any) -> np.ndarray:
+def _concrete(what: str, value: Gravity) -> np.ndarray:
     """The numbers, which a legend needs: refuse those that JAX traces."""
     found = errors.known(value)
     if found is None:
@@ -188,7 +189,7 @@ def _radius(mass: float, inertia: float) -> float:
     return short if np.isclose(mass * short**2 / 2, inertia, rtol=CLOSED_FORM_TOLERANCE, atol=0.0) else radius
 
 
-def joints(sympy: Any, names: Names, mechanism: Mechanism, motion: SymbolicMotion) -> tuple[Matrix, Matrix]:
+def joints(sympy: ModuleType, names: Names, mechanism: Mechanism, motion: SymbolicMotion) -> tuple[Matrix, Matrix]:
     """Torques of springs and dampers, per joint; none act on the bases."""
     n, top = mechanism.numbers, mechanism.topology
     stiffness, rest, damping = (_concrete("mechanism", column) for column in (n.stiffness, n.rest, n.damping))

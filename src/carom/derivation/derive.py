@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from .. import errors
@@ -64,7 +65,9 @@ def equations(
     )
 
 
-def _terms(sympy: Any, names: Names, mechanism: Mechanism, relative: bool, gravity: Real | Given) -> dict[str, Matrix]:
+def _terms(
+    sympy: ModuleType, names: Names, mechanism: Mechanism, relative: bool, gravity: Real | Given
+) -> dict[str, Matrix]:
     """All terms on the chosen coordinates, by their names in `Equations`."""
     top = mechanism.topology
     # Name everything first, so that a misspelt key is refused before any work is done.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .. import errors
+from ..quantities import Real
 
 Expr = Any  # a sympy.Expr; SymPy is optional, so its types cannot be named here
 Matrix = Any  # a sympy.ImmutableDenseMatrix; vectors are columns
@@ -36,11 +38,11 @@ class Quantity(NamedTuple):
 class Names:
     """Hands out symbols, the user's where there is one, and writes the legend while doing so."""
 
-    def __init__(self, sympy: Any, wanted: Mapping[str, Any], values: bool) -> None:
+    def __init__(self, sympy: ModuleType, wanted: Mapping[str, Any], values: bool) -> None:
         self.sympy, self.wanted, self.values = sympy, wanted, values
         self.legend: list[Quantity] = []
 
-    def parameter(self, key: str, default: str, meaning: str, unit: str, number: Any) -> Expr:
+    def parameter(self, key: str, default: str, meaning: str, unit: str, number: Real) -> Expr:
         """A symbol for a number of the mechanism; zero for what is exactly zero; with `values` the number itself."""
         number = float(number)
         if number == 0.0:

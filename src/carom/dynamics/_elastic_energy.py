@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..mechanism import Mechanism
-from ..quantities import Given, Vector
+from ..quantities import Coordinates, Given, Vector
 from ._elastic_links import Vec, dot, origins, perp, plus, whole
 
 
-def kinetic_by_link(mechanism: Mechanism, q: Any, v: Any) -> list[Any]:
+def kinetic_by_link(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> list[Any]:
     w = whole(mechanism, q, v)
     out = []
     for k, o in enumerate(origins(mechanism, w, q, v)):
@@ -30,7 +30,7 @@ def elastic_by_link(mechanism: Mechanism, q: Vector) -> list[Any]:
     return out
 
 
-def first_moments(mechanism: Mechanism, q: Any, v: Any) -> list[tuple[Any, Vec, Vec, Any]]:
+def first_moments(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> list[tuple[Any, Vec, Vec, Any]]:
     """Per link: mass, first moment about the world's origin, linear momentum, angular momentum about that origin."""
     w = whole(mechanism, q, v)
     out = []

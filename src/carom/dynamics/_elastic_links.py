@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..mechanism import Mechanism
-from ..quantities import Real, Vector
+from ..mechanism._bending import Reach
+from ..quantities import Coordinates, Point, Real, Reals
 
 Vec = tuple[Any, Any]
 
@@ -31,11 +32,11 @@ def perp(a: Vec) -> Vec:
     return -a[1], a[0]
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Reals, b: Reals) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def plus(a: Vec, b: Vec, factor: Any = 1.0) -> Vec:
+def plus(a: Vec, b: Vec, factor: Real = 1.0) -> Vec:
     return a[0] + factor * b[0], a[1] + factor * b[1]
 
 
@@ -85,12 +86,12 @@ def indices(mechanism: Mechanism, link: int) -> list[int]:
     return [top.angle_index(link), *top.mode_index(link)]
 
 
-def state_of(mechanism: Mechanism, link: int, q: Vector, v: Vector) -> State:
+def state_of(mechanism: Mechanism, link: int, q: Coordinates, v: Coordinates) -> State:
     at, *modes = indices(mechanism, link)
     return State(Turn(jnp.cos(q[at]), jnp.sin(q[at])), v[at], [q[j] for j in modes], [v[j] for j in modes])
 
 
-def bent(point: Any, reach: Any, s: State) -> Bent:
+def bent(point: Point, reach: Reach | None, s: State) -> Bent:
     """A point (x, y) of the straight link, where the bent one has it."""
     place, rate, extra = (point[0], point[1]), (0.0, 0.0), (0.0, 0.0)
     shapes: list[Vec] = []
@@ -151,7 +152,7 @@ class Whole(NamedTuple):
     hangs: list[Bent | None]  # where each link hangs on its parent; None on a base
 
 
-def whole(mechanism: Mechanism, q: Any, v: Any) -> Whole:
+def whole(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> Whole:
     n, top = mechanism.numbers, mechanism.topology
     states = [state_of(mechanism, k, q, v) for k in range(top.links)]
     hangs = [None if p < 0 else bent(n.hang[k], n.hang_reach[k], states[p]) for k, p in enumerate(top.parents)]
@@ -170,7 +171,7 @@ class Carried(NamedTuple):
     velocity: Vec
 
 
-def origins(mechanism: Mechanism, w: Whole, q: Vector, v: Vector) -> list[Carried]:
+def origins(mechanism: Mechanism, w: Whole, q: Coordinates, v: Coordinates) -> list[Carried]:
     """Where every link's frame is, and how fast."""
     n, top = mechanism.numbers, mechanism.topology
     found: list[Any] = [None] * top.links

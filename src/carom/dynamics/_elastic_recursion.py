@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..mechanism import Mechanism
-from ..quantities import Given
+from ..quantities import Coordinates, Reals, Vector
 from . import _linear as linear
 from ._elastic_links import Vec, Whole, dot, indices, known, plus, whole
 
 
-def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any) -> list[Any]:
+def accelerations(
+    mechanism: Mechanism, q: Coordinates, v: Coordinates, force: Coordinates, gravity: Vector
+) -> list[Any]:
     """v' in O(n): every link eliminates its own z'' and hands f = Lambda a + beta at its joint to its parent."""
     top, w = mechanism.topology, whole(mechanism, q, v)
     pull = (-gravity[0], -gravity[1])  # weight: the origin accelerates by -g
@@ -45,7 +47,9 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
     return _outward(mechanism, w, carried, eliminated, force)
 
 
-def _outward(mechanism: Mechanism, w: Whole, carried: list[Any], eliminated: list[Any], force: Given) -> list[Any]:
+def _outward(
+    mechanism: Mechanism, w: Whole, carried: list[Any], eliminated: list[Any], force: Coordinates
+) -> list[Any]:
     top = mechanism.topology
     out: list[Any] = [0.0] * top.dof
     joint: list[Vec] = [(0.0, 0.0)] * top.links
@@ -70,7 +74,7 @@ def _outward(mechanism: Mechanism, w: Whole, carried: list[Any], eliminated: lis
     return out
 
 
-def _moved(mechanism: Mechanism, w: Whole, k: int, above: Vec, z: Any) -> Vec:
+def _moved(mechanism: Mechanism, w: Whole, k: int, above: Vec, z: Reals) -> Vec:
     """Acceleration of the joint of link k from that of its parent's joint and the parent's z''."""
     parent, h = mechanism.topology.parents[k], known(w.hangs[k])
     turn = w.states[parent].turn
@@ -80,7 +84,7 @@ def _moved(mechanism: Mechanism, w: Whole, k: int, above: Vec, z: Any) -> Vec:
     return a
 
 
-def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> list[Any]:
+def inverse(mechanism: Mechanism, q: Coordinates, v: Coordinates, a: Coordinates, gravity: Vector) -> list[Any]:
     """The generalized force that the motion needs besides weight, in O(n)."""
     top, w = mechanism.topology, whole(mechanism, q, v)
     joint: list[Vec] = [(0.0, 0.0)] * top.links
@@ -110,6 +114,6 @@ def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> list[
     return out
 
 
-def _times(m: Any, a: Vec) -> Vec:
+def _times(m: Reals, a: Vec) -> Vec:
     """A symmetric 2 x 2 matrix (xx, xy, yy) times a vector."""
     return m[0] * a[0] + m[1] * a[1], m[1] * a[0] + m[2] * a[1]

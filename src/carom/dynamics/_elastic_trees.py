@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..mechanism import Mechanism
+from ..quantities import Coordinates, Real
 from ._elastic_links import dot, indices, known, plus, whole
 
 
-def terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[list[list[Any]], list[Any], list[Any]]:
+def terms(
+    mechanism: Mechanism, q: Coordinates, v: Coordinates, gravity: Coordinates
+) -> tuple[list[list[Any]], list[Any], list[Any]]:
     """Lower triangle of M, bias and weight, as lists of scalars."""
     top, w = mechanism.topology, whole(mechanism, q, v)
     below = _carried_mass(mechanism)
@@ -21,7 +24,7 @@ def terms(mechanism: Mechanism, q: Any, v: Any, gravity: Any) -> tuple[list[list
     bias: list[Any] = [0.0] * top.dof
     weight: list[Any] = [0.0] * top.dof
 
-    def add(i: int, j: int, value: Any) -> None:
+    def add(i: int, j: int, value: Real) -> None:
         matrix[max(i, j)][min(i, j)] = matrix[max(i, j)][min(i, j)] + value
 
     for k in range(top.links):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -11,13 +11,16 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import ConstraintsLike
 from ..mechanism import Mechanism
-from ..quantities import Forces, Given, Gravity, Real, Vector
+from ..quantities import Flag, Forces, Given, Gravity, Index, Real, Vector
 from .constraints import AbstractConstraint, constraint_error, constraint_rows
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
 from .forward_inverse import STANDARD_GRAVITY, efforts_of, formalism_of, generalized_force, gravity_vector, vector_of
 from .kkt import Constrained, solve_kkt
+
+Out = TypeVar("Out")
 
 FAR_OFF = 1e-3  # [m or rad] a state this far from a constraint is not one that drifted a little
 
@@ -44,7 +47,7 @@ def _constrained(
 
 def constrained_dynamics(
     mechanism: Mechanism,
-    constraints: Any,
+    constraints: ConstraintsLike,
     q: Given,
     v: Given,
     *,
@@ -76,7 +79,7 @@ def constrained_dynamics(
     return out
 
 
-def _checked(constraints: Any) -> tuple[AbstractConstraint, ...]:
+def _checked(constraints: ConstraintsLike) -> tuple[AbstractConstraint, ...]:
     if isinstance(constraints, AbstractConstraint):
         raise errors.CaromError(
             f"constraints is a {type(constraints).__name__}; it must be a list of constraints, such as [carom.Pin(...)]"
@@ -91,7 +94,7 @@ def _checked(constraints: Any) -> tuple[AbstractConstraint, ...]:
     return tuple(constraints)
 
 
-def _raise_if(out: Any, wrong: Any, message: str) -> Any:
+def _raise_if(out: Out, wrong: Flag, message: str) -> Out:
     """Raise `message` where `wrong` holds: a plain sentence outside jit, equinox's runtime error inside."""
     if isinstance(wrong, jax.core.Tracer):
         return eqx.error_if(out, wrong, message)
@@ -102,7 +105,7 @@ def _raise_if(out: Any, wrong: Any, message: str) -> Any:
 
 def assemble(
     mechanism: Mechanism,
-    constraints: Any,
+    constraints: ConstraintsLike,
     q: Vector,
     v: Vector | None = None,
     steps: int = 50,
@@ -127,7 +130,7 @@ def assemble(
 def _assemble(
     mechanism: Mechanism, constraints: tuple[AbstractConstraint, ...], q: Vector, v: Vector, steps: int
 ) -> tuple[Array, Array]:
-    def improve(_: Any, q: Vector) -> Any:
+    def improve(_: Index, q: Vector) -> Any:
         rows = jax.jacfwd(lambda q: constraint_error(mechanism, constraints, q))(q)
         return q - jnp.linalg.pinv(rows, rtol=1e-9) @ constraint_error(mechanism, constraints, q)
 

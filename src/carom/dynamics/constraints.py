@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,10 +12,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import SiteLike
 from ..forms import Form, Slot
 from ..mechanism import Mechanism
-from ..quantities import Function, Vector
+from ..quantities import Function, Point, Real, Vector
 from .kinematics import site_position
+
+if TYPE_CHECKING:
+    from ..hybrid.scene import Scene
+else:
+    Scene = Any
 
 
 class Held(NamedTuple):
@@ -52,7 +58,7 @@ class AbstractConstraint(eqx.Module):
         """A surface that is drawn; None where there is none."""
         return None
 
-    def rows(self, scene: Any) -> list[Held]:
+    def rows(self, scene: Scene) -> list[Held]:
         """Its rows at an instant of a run, by differentiating the error; carom's own constraints know theirs."""
         q, v = (jnp.stack([jnp.asarray(x, dtype=float) for x in values]) for values in (scene.q, scene.v))
         error = self.error(scene.mechanism, q)
@@ -60,14 +66,14 @@ class AbstractConstraint(eqx.Module):
         return [Held(list(matrix[i]), -gamma[i], error[i]) for i in range(error.shape[0])]
 
 
-def site_name(owner: str, site: Any) -> str:
+def site_name(owner: str, site: SiteLike) -> str:
     name = getattr(site, "name", site)
     if not isinstance(name, str):
         raise errors.CaromError(f"site of {owner} is {site!r}; it must be a site of a mechanism, or its name")
     return name
 
 
-def _told_pin(pin: Any, note: Any) -> dict[str, Any]:
+def _told_pin(pin: Pin, note: object) -> dict[str, Any]:
     return {"site": pin.site, "other": pin.point if pin.other is None else pin.other}
 
 
@@ -87,7 +93,7 @@ class Pin(AbstractConstraint):
     other: str | None = eqx.field(static=True)  # the other site
     point: Any  # or a point
 
-    def __init__(self, site: Any, other: Any) -> None:
+    def __init__(self, site: SiteLike, other: SiteLike | Point) -> None:
         self.site = site_name("Pin", site)
         found = other if isinstance(other, str) else getattr(other, "name", other)
         self.other, self.point = (found, None) if isinstance(found, str) else (None, found)
@@ -99,7 +105,7 @@ class Pin(AbstractConstraint):
         target = self.point if self.other is None else site_position(mechanism, q, self.other)
         return site_position(mechanism, q, self.site) - target
 
-    def rows(self, scene: Any) -> list[Held]:
+    def rows(self, scene: Scene) -> list[Held]:
         first = _moving(scene, self.site)
         second = _resting(scene, self.point) if self.other is None else _moving(scene, self.other)
         return [
@@ -129,7 +135,7 @@ class OnCurve(AbstractConstraint):
     site: str = eqx.field(static=True)
     curve: Function = eqx.field(static=True)
 
-    def __init__(self, site: Any, curve: Any) -> None:
+    def __init__(self, site: SiteLike, curve: Function) -> None:
         self.site, self.curve = site_name("OnCurve", site), curve
         if not callable(curve):
             raise errors.CaromError(
@@ -141,14 +147,14 @@ class OnCurve(AbstractConstraint):
         x, y = site_position(mechanism, q, self.site)
         return jnp.stack([jnp.asarray(self.curve(x, y), dtype=float)])
 
-    def rows(self, scene: Any) -> list[Held]:
+    def rows(self, scene: Scene) -> list[Held]:
         x, y = _moving(scene, self.site)
         speeds = tuple(sum(a * v for a, v in zip(r.across, scene.v, strict=True)) for r in (x, y))
 
-        def value(a: Any, b: Any) -> Any:
+        def value(a: Real, b: Real) -> Any:
             return jnp.asarray(self.curve(a, b), dtype=float)
 
-        def slopes(a: Any, b: Any) -> Any:
+        def slopes(a: Real, b: Real) -> Any:
             return jax.grad(value, argnums=(0, 1))(a, b)
 
         here = (jnp.asarray(x.error, dtype=float), jnp.asarray(y.error, dtype=float))
@@ -192,7 +198,7 @@ class Locked(AbstractConstraint):
             turned = turned - q[top.angle_index(top.link(self.other))]
         return jnp.stack([turned])
 
-    def rows(self, scene: Any) -> list[Held]:
+    def rows(self, scene: Scene) -> list[Held]:
         top, across = scene.mechanism.topology, [0.0] * scene.mechanism.dof
         link = top.link(self.link)
         error, across[top.angle_index(link)] = scene.angle(link) - self.angle, 1.0
@@ -205,12 +211,12 @@ class Locked(AbstractConstraint):
         return f"Locked('{self.link}' to '{self.other or 'the world'}')"
 
 
-def _moving(scene: Any, name: str) -> list[Held]:
+def _moving(scene: Scene, name: str) -> list[Held]:
     """Coordinates x and y of a site."""
     mechanism = scene.mechanism
     site = mechanism.site(name)
 
-    def motion(q: Any) -> tuple[Any, ...]:
+    def motion(q: Vector) -> tuple[Any, ...]:
         found = type(scene)(mechanism, scene.t, q, scene.v).site(site)
         return tuple(jnp.asarray(x, dtype=float) for x in found)
 
@@ -221,7 +227,7 @@ def _moving(scene: Any, name: str) -> list[Held]:
     return [Held(across[0], ax, x), Held(across[1], ay, y)]
 
 
-def _resting(scene: Any, point: Any) -> list[Held]:
+def _resting(scene: Scene, point: Point) -> list[Held]:
     """Coordinates of a point of the world."""
     none = [0.0] * scene.mechanism.dof
     return [Held(none, 0.0, point[0]), Held(none, 0.0, point[1])]

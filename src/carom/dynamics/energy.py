@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
-from ..quantities import Given, Gravity, Real, Vector
+from ..quantities import Given, Gravity, Point, Real, Vector
 from . import _elastic_energy as elastic_energy
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
@@ -76,7 +76,7 @@ def potential_energy(
 
 
 def momentum(
-    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], about: Any = (0.0, 0.0)
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], about: Point = (0.0, 0.0)
 ) -> Momentum:
     """Linear momentum, and angular momentum about the world point `about`."""
     if mechanism.topology.elastic:

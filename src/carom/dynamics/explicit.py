@@ -24,7 +24,8 @@ from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Coordinates, Real, Vector
+from ..mechanism.topology import Topology
+from ..quantities import Coordinates, Matrix, Real, Reals, Vector
 from . import _elastic_trees as elastic_trees
 from . import _linear as linear
 from .formalism import AbstractFormalism
@@ -44,7 +45,7 @@ def moments(mechanism: Mechanism) -> walk.PerLink:
     n, top = mechanism.numbers, mechanism.topology
     inputs = walk.per_link(top, n.mass, *_xy(top, n.com), n.inertia, *_xy(top, n.hang))
 
-    def step(own: Any, carried: Any) -> Any:
+    def step(own: Reals, carried: Reals) -> Any:
         m, cx, cy, central, hx, hy = own
         mass = m + carried[0]
         px, py = m * cx + carried[1], m * cy + carried[2]
@@ -54,7 +55,7 @@ def moments(mechanism: Mechanism) -> walk.PerLink:
     return walk.inward(top, step, 4, inputs)[0]
 
 
-def _xy(topology: Any, points: Any) -> tuple[Any, Any]:
+def _xy(topology: Topology, points: Matrix) -> tuple[Any, Any]:
     """Columns x and y of an array of points; lists of scalars while small, so that nothing is ever sliced twice."""
     if walk.small(topology):
         return [p[0] for p in points], [p[1] for p in points]
@@ -122,7 +123,7 @@ def terms(mechanism: Mechanism, q: Coordinates, v: Coordinates, gravity: Coordin
     return Terms(matrix, bias, weight)
 
 
-def _add_root(matrix: Any, weight: Any, base: int, mass: Any, gravity: Any) -> None:
+def _add_root(matrix: list[list[Real]], weight: list[Real], base: int, mass: Real, gravity: Coordinates) -> None:
     """A root link's subtree loads the free base it hangs on."""
     for axis in (0, 1):
         matrix[base + axis][base + axis] += mass

@@ -11,19 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Forces, Given, Gravity, Vector
 from . import _elastic_energy as elastic_energy
-from .explicit import Explicit
 from .formalism import AbstractFormalism
-from .gibbs_appell import GibbsAppell
-from .homogeneous import Homogeneous
 from .kinematics import site_jacobian
-from .lagrange import Lagrange
 
-FORMALISMS: dict[str, AbstractFormalism] = {f.name: f for f in (Explicit(), Lagrange(), Homogeneous(), GibbsAppell())}
+FORMALISMS: dict[str, AbstractFormalism] = {f.name: f for f in (line.found()() for line in registry.FORMALISMS)}
 
 STANDARD_GRAVITY = 9.81  # [m/s^2], the value that the sources use
 
@@ -200,7 +196,7 @@ def efforts_of(torques: Given | None, forces: Forces | None, base_force: Given |
     return _array("torques of mechanism", torques), named or None, _array("base_force of mechanism", base_force)
 
 
-def _array(what: str, values: Any) -> Any:
+def _array(what: str, values: Given | None) -> Any:
     if values is None:
         return None
     try:

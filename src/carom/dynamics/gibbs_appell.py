@@ -27,7 +27,8 @@ from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..quantities import Real, Vector
+from ..mechanism.topology import Topology
+from ..quantities import Point, Real, Vector
 from . import _elastic_recursion as elastic_recursion
 from .formalism import AbstractFormalism
 
@@ -35,7 +36,7 @@ from .formalism import AbstractFormalism
 _BASE = (0.0, 0.0, (0.0, 0.0), (0.0, 0.0), 1.0, 0.0, 0.0, 0.0)
 
 
-def _inputs(mechanism: Mechanism, q: Vector, v: Vector, more: Any) -> walk.PerLink:
+def _inputs(mechanism: Mechanism, q: Vector, v: Vector, more: Vector) -> walk.PerLink:
     """Per link: mass, central inertia, centre of mass and hanging point (link axes), cos, sin, rate^2, and `more`."""
     n, top = mechanism.numbers, mechanism.topology
     nb = top.base_dof
@@ -43,26 +44,26 @@ def _inputs(mechanism: Mechanism, q: Vector, v: Vector, more: Any) -> walk.PerLi
     return walk.per_link(top, n.mass, n.inertia, n.com, n.hang, jnp.cos(angle), jnp.sin(angle), rate * rate, more[nb:])
 
 
-def _turn(cos: Real, sin: Real, point: Any) -> tuple[Any, Any]:
+def _turn(cos: Real, sin: Real, point: Point) -> tuple[Any, Any]:
     """A point of a link in world axes."""
     return cos * point[0] - sin * point[1], sin * point[0] + cos * point[1]
 
 
-def _with(top: Any, values: walk.PerLink, more: walk.PerLink) -> walk.PerLink:
+def _with(top: Topology, values: walk.PerLink, more: walk.PerLink) -> walk.PerLink:
     """Two per-link values as one."""
     if walk.small(top):
         return [(*value, *further) for value, further in zip(values, more, strict=True)]
     return (*values, *more)
 
 
-def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Any, gravity: Vector) -> Array:
+def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Vector, gravity: Vector) -> Array:
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
     if top.elastic:
         return _stacked(elastic_recursion.accelerations(mechanism, q, v, force, gravity))
     gx, gy = gravity[0], gravity[1]
 
-    def eliminate(own: Any, carried: Any) -> Any:
+    def eliminate(own: walk.Row, carried: walk.Row) -> Any:
         m, inertia, com, hang, cos, sin, square, effort = own
         axx, axy, ayy, ux, uy, dd, bx, by, d = carried
         rx, ry = _turn(cos, sin, com)
@@ -76,7 +77,7 @@ def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Any, gravit
         lxx, lxy, lyy = axx - ux * ux * over, axy - ux * uy * over, ayy - uy * uy * over
         return (ux * over, uy * over, gain), (lxx, lxy, lyy, bx + ux * gain, by + uy * gain, hang[0], hang[1])
 
-    def ask(message: Any, parent: Any) -> Any:
+    def ask(message: walk.Row, parent: walk.Row) -> Any:
         """What a subtree asks of its parent, whose turning moves the joint by perp(h)."""
         lxx, lxy, lyy, ex, ey, *hang = message
         hx, hy = _turn(parent[4], parent[5], hang)
@@ -97,7 +98,7 @@ def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Any, gravit
             fx, fy = force[at] - bx, force[at + 1] - by
             base.append(((ayy * fx - axy * fy) * det, (axx * fy - axy * fx) * det))
 
-    def substitute(own: Any, parent: Any) -> Any:
+    def substitute(own: walk.Row, parent: walk.Row) -> Any:
         _, _, _, hang, cos, sin, square, _, ux, uy, gain = own
         ax, ay = _joint(hang, parent)
         return ax, ay, gain - ux * ax - uy * ay, cos, sin, square
@@ -106,14 +107,14 @@ def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Any, gravit
     return _coordinates(top, base, walk.columns(top, moved)[2])
 
 
-def _joint(hang: Any, parent: Any) -> tuple[Any, Any]:
+def _joint(hang: Point, parent: walk.Row) -> tuple[Any, Any]:
     """Acceleration of a joint; the parent is (acceleration of its own joint x, y, of its angle, cos, sin, rate^2)."""
     px, py, turn, cos, sin, square = parent
     hx, hy = _turn(cos, sin, hang)
     return px - turn * hy - square * hx, py + turn * hx - square * hy
 
 
-def _coordinates(top: Any, base: list[Any], angles: Array) -> Array:
+def _coordinates(top: Topology, base: list[Any], angles: Array) -> Array:
     """Coordinate vector from per-tree base values and per-link angle values."""
     moving = [
         jnp.stack([jnp.asarray(x, dtype=float) for x in b]) for b, free in zip(base, top.free, strict=True) if free
@@ -128,11 +129,11 @@ def inverse(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, gravity: Vect
         return _stacked(elastic_recursion.inverse(mechanism, q, v, a, gravity))
     gx, gy = gravity[0], gravity[1]
 
-    def accelerate(own: Any, parent: Any) -> Any:
+    def accelerate(own: walk.Row, parent: walk.Row) -> Any:
         _, _, _, hang, cos, sin, square, turn = own
         return *_joint(hang, parent), turn, cos, sin, square
 
-    def gather(own: Any, carried: Any) -> Any:
+    def gather(own: walk.Row, carried: walk.Row) -> Any:
         m, inertia, com, hang, cos, sin, square, turn, ax, ay = own[:10]
         rx, ry = _turn(cos, sin, com)
         fx = m * (ax - turn * ry - square * rx)
@@ -140,7 +141,7 @@ def inverse(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, gravity: Vect
         moment = inertia * turn + rx * fy - ry * fx + carried[2]
         return (moment,), (fx + carried[0], fy + carried[1], hang[0], hang[1])
 
-    def ask(message: Any, parent: Any) -> Any:
+    def ask(message: walk.Row, parent: walk.Row) -> Any:
         hx, hy = _turn(parent[4], parent[5], message[2:])
         return message[0], message[1], hx * message[1] - hy * message[0]
 

@@ -14,8 +14,6 @@ The joints' own coordinates are *relative* angles here; the constant map to abso
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,7 +21,7 @@ from jaxtyping import Array, Float
 
 from .. import errors
 from ..mechanism import Mechanism, Topology
-from ..quantities import Real, Vector
+from ..quantities import Point, Real, Vector
 from .formalism import AbstractFormalism
 
 
@@ -75,7 +73,7 @@ def _inertias(mechanism: Mechanism, positions: list[Array]) -> Array:
     """Pseudo-inertia of every link in the world's frame. Only xx + yy counts in the plane: it is split evenly."""
     n = mechanism.numbers
 
-    def own(mass: Real, com: Any, inertia: Real) -> Array:
+    def own(mass: Real, com: Point, inertia: Real) -> Array:
         first = jnp.stack([com[0], com[1], 0.0 * mass, 1.0 + 0.0 * mass])
         spread = jnp.zeros((4, 4)).at[0, 0].set(inertia / 2).at[1, 1].set(inertia / 2)
         return mass * jnp.outer(first, first) + spread
@@ -97,7 +95,7 @@ def _moves(top: Topology) -> np.ndarray:
     return out
 
 
-def _accelerations(top: Topology, joints: Array, rates: Any) -> Array:
+def _accelerations(top: Topology, joints: Array, rates: Vector) -> Array:
     """H of every link at zero joint accelerations, by Coriolis's theorem along the tree."""
     nothing = jnp.zeros((4, 4))
     velocity: dict[int, Array] = {}

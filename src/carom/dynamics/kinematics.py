@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import SiteLike
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Coordinates, Vector
@@ -44,7 +45,7 @@ def frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> walk.PerLink
         at = [top.angle_index(k) for k in range(top.links)]
         turned = [jnp.cos(q[i]) for i in at], [jnp.sin(q[i]) for i in at], [v[i] for i in at]
 
-    def step(own: Any, parent: Any) -> Any:
+    def step(own: walk.Row, parent: walk.Row) -> Any:
         hang, cos, sin, rate = own
         px, py, pvx, pvy, pcos, psin, prate = parent
         out, up = hang[0], hang[1]
@@ -68,19 +69,19 @@ def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     return LinkMotion(*(jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in columns))
 
 
-def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
+def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2"]:
     """World position [m] of a site."""
     return _site_motion(mechanism, q, jnp.zeros_like(q), site)[0]
 
 
 def site_velocity(
-    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
 ) -> Float[Array, "2"]:
     """World velocity [m/s] of a site."""
     return _site_motion(mechanism, q, v, site)[1]
 
 
-def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: Any) -> tuple[Array, Array]:
+def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> tuple[Array, Array]:
     at = mechanism.site(site)
     x, y, vx, vy, cos, sin, rate = (column[at.link] for column in link_motion(mechanism, q, v))
     px, py = mechanism.numbers.site[at.index]
@@ -94,7 +95,7 @@ def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: Any) -> tuple
     return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry + sx, vy + rate * rx + sy])
 
 
-def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> Float[Array, "2 dof"]:
+def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2 dof"]:
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
     top = mechanism.topology
     columns: dict[int, tuple[Any, Any]] = {}
@@ -108,7 +109,9 @@ def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: Any) -> F
     return jnp.zeros((2, top.dof)).at[:, jnp.asarray(used)].set(values.T)
 
 
-def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: Any) -> Float[Array, "2"]:
+def site_bias(
+    mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
+) -> Float[Array, "2"]:
     """Acceleration [m/s^2] of a site at zero generalized acceleration: J' v."""
     total = jnp.zeros(2)
     for s, b, _ in _along_path(mechanism, q, v, site):  # every link on the way pulls its end inward
@@ -116,7 +119,7 @@ def site_bias(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " d
     return total
 
 
-def _along_path(mechanism: Mechanism, q: Vector, v: Vector, site: Any) -> list[tuple[Any, Any, list[int]]]:
+def _along_path(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> list[tuple[Any, Any, list[int]]]:
     """For every link on the way to a site: its state, the point of it that leads on, and its coordinates."""
     n, top = mechanism.numbers, mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)

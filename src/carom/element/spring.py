@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from .._arguments import PlaceLike, SiteLike
 from ..hybrid._in_words import told
 from ..hybrid.automaton import AbstractAutomaton, Flow
 from ..hybrid.reporting import Channel, Line, Report
@@ -37,21 +38,23 @@ class Spring(AbstractAutomaton):
     name: str = eqx.field(static=True)
 
     def __init__(
-        self, site: Any, to: Any, stiffness: Real, length: Real, damping: Real = 0.0, name: str | None = None
+        self, site: SiteLike, to: PlaceLike, stiffness: Real, length: Real, damping: Real = 0.0, name: str | None = None
     ) -> None:
         if not isinstance(site, Site):
             raise errors.CaromError(
                 f"site of Spring is {site!r}; it must come from a mechanism: arm.tip, arm.site('...')"
             )
-        self.site, self.other = site, to if isinstance(to, Site) else None
-        if self.other is None:
+        self.site, self.other, self.point = site, None, (0.0, 0.0)
+        if isinstance(to, Site):
+            self.other = to
+        else:
             errors.vector("Spring", "to", to, 2)
-        elif self.other.link == site.link:
+            self.point = (jnp.asarray(to[0], dtype=float), jnp.asarray(to[1], dtype=float))
+        if self.other is not None and self.other.link == site.link:
             raise errors.CaromError(
                 f"Spring joins two sites of one link ('{site.name}', '{self.other.name}'); their distance never "
                 "changes; take one of another link"
             )
-        self.point = (0.0, 0.0) if self.other else (jnp.asarray(to[0], dtype=float), jnp.asarray(to[1], dtype=float))
         for field, value in (("stiffness", stiffness), ("length", length), ("damping", damping)):
             errors.number("Spring", field, value, least=0.0)
         self.stiffness, self.length, self.damping = stiffness, length, damping

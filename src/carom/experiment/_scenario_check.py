@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from .._arguments import FileLike
 from ..captures import capture
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
@@ -31,7 +31,7 @@ def check(scenario: Scenario) -> str:
     return words
 
 
-def check_file(name: Any) -> str:
+def check_file(name: FileLike) -> str:
     """The same for a file or a shipped scenario by its name; a mistake is said with file and line."""
     text, where = text_and_place(name)
     scenario = read(text, where)

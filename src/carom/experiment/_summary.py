@@ -174,7 +174,7 @@ def energy_csv(experiment: Experiment) -> str:
     return out.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> Any:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else ""  # as null in summary.json
     return value

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from .._simulation import simulate
-from ..captures import after_capture, capture, capture_by_pseudo_inverse
+from ..captures import Capture, after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
 from ..hybrid.outcome import NOT_FINITE, RUNNING
 from ..hybrid.world import World
-from ..mechanism import State
+from ..mechanism import Mechanism, State
 from ..report import Seam
 from ..result._clip import Carried, Clip
 from ..result.impacts import Impact
@@ -166,7 +166,7 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
     return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own))
 
 
-def _approach(scenario: model.Scenario, both: Any, start: State, time: float) -> list[Clip]:
+def _approach(scenario: model.Scenario, both: Mechanism, start: State, time: float) -> list[Clip]:
     """What led to the capture. Nothing is lost before it, so running backwards finds the beginning."""
     if time == 0.0:
         return []
@@ -176,7 +176,7 @@ def _approach(scenario: model.Scenario, both: Any, start: State, time: float) ->
     return [Clip(first, t0=-time)]
 
 
-def _carried(own: Any) -> tuple[Carried, ...]:
+def _carried(own: Capture) -> tuple[Carried, ...]:
     """After a weld the object has no link of its own any more, but its disks should be seen."""
     if own.kind == "point":
         return ()
@@ -195,7 +195,7 @@ def _carried(own: Any) -> tuple[Carried, ...]:
     return tuple(out)
 
 
-def _blow_of(own: Any) -> Seam:
+def _blow_of(own: Capture) -> Seam:
     """A capture as an instantaneous impact: its normal is against the relative velocity of the two sites."""
     before, after = np.asarray(own.relative_before)[:2], np.asarray(own.relative_after)[:2]
     speed = float(np.hypot(*before))

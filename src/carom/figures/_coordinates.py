@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import errors
+from .._arguments import Name
 from ..result.result import Result
 
 STILL = 1e-6  # of the largest change of its kind: what changes less does not move
 LEAST = 1e-9  # [rad] or [m]: nor does this
 
 
-def index_of(result: Result, field: str, name: Any) -> int:
+def index_of(result: Result, field: str, name: Name) -> int:
     """Where the coordinate of that label stands in q."""
     labels = result.world.mechanism.topology.labels
     errors.name_in(f"coordinate ({field} of the figure)", name, labels)

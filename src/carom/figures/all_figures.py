@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Callable
 from typing import Any
 
+from .. import registry
 from ..result.result import Result
 from . import style
 
@@ -15,7 +15,7 @@ from . import style
 class Entry:
     """A figure: its name, what it shows in a line, why a result cannot give it (None if it can), how it is drawn.
 
-    One that would show level lines alone is `dull`: drawn for who asks for it, but not by itself.
+    One that would show level lines alone is `dull`: it is drawn on request only.
     """
 
     name: str
@@ -31,25 +31,11 @@ class Entry:
         style.refuse(self.name, self.lacks(result))
 
 
-def _figure(name: str, meaning: str, module: str | None = None) -> Entry:
-    """That of the module of this name: its `lacks` and `draw`, and `dull` if it has one."""
-    its = importlib.import_module(f".{module or name}", __package__)
+def _entry(line: registry.Line) -> Entry:
+    """That of the module in this line: its `lacks` and `draw`, and `dull` if it has one."""
+    its, (name, meaning) = line.module(), line.more
     return Entry(name, meaning, its.lacks, its.draw, getattr(its, "dull", Entry.dull))
 
 
-FIGURES: list[Entry] = [  # append one of your own, and results, pages and files know it
-    _figure("snapshots", "the mechanism at several instants"),
-    _figure("angles", "link angles over time"),
-    _figure("rates", "rates of the link angles over time"),
-    _figure("impact", "one impact: indentation, force and their loop"),
-    _figure("reaction", "contact forces over time", "reaction_figure"),
-    _figure("tip", "velocity of the tip by components"),
-    _figure("joints", "positions and velocities of the joints"),
-    _figure("modes", "modal coordinates of the elastic links", "modes_figure"),
-    _figure("torques", "torques of the controllers over time"),
-    _figure("energy", "the energy ledger: energies, works, error", "energy_figure"),
-    _figure("energy_by_link", "kinetic energy of every link"),
-    _figure("momentum", "linear and angular momentum of the whole system"),
-    _figure("phase", "phase portrait: two coordinates and a velocity"),
-    _figure("poincare", "Poincare map where a velocity is zero"),
-]
+# Append one of your own, and results, pages and files know it.
+FIGURES: list[Entry] = [_entry(line) for line in registry.FIGURES]

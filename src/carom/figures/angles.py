@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -39,6 +40,6 @@ def draw(figure: Figure, result: Result, times: np.ndarray, relative: bool = Fal
     style.finish(axes, result)
 
 
-def grouped(names: Any) -> list[list[int]]:
+def grouped(names: Sequence[str]) -> list[list[int]]:
     """Indices of links, as many to a panel as can be told apart."""
     return [list(range(k, min(k + style.MOST, len(names)))) for k in range(0, len(names), style.MOST)]

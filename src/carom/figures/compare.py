@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from .._arguments import Names
 from ..result._dense import states
 from ..result._signals import times_of
 from ..result.result import Result
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def compare(results: dict[str, Any], links: Any = None, targets: bool = True, error: bool = False) -> Any:
+def compare(results: dict[str, Any], links: Names | None = None, targets: bool = True, error: bool = False) -> Any:
     """Angles [°] of every link in each of the named runs, with what is wanted of them; or with `error` the difference.
 
     carom.figures.compare({"PD": first, "PID": second})
@@ -41,7 +42,7 @@ def compare(results: dict[str, Any], links: Any = None, targets: bool = True, er
     return figure
 
 
-def _checked(results: Any) -> Any:
+def _checked(results: dict[str, Result]) -> Any:
     """The first run; all must have the same links."""
     if not isinstance(results, dict) or not results:
         raise errors.CaromError(f"results of compare is {results!r}; it must be a dict such as {{'PD': result}}")

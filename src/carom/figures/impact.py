@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from ..result._signals import ContactSignals, contact_signals
+from ..result.impacts import Impact
 from ..result.result import Result
 from . import style
 
@@ -70,7 +72,7 @@ def draw(figure: Figure, result: Result, times: np.ndarray, number: int = 1) -> 
     figure.legend(handles=bands, loc="outside lower left", ncols=min(len(bands), COLUMNS))
 
 
-def _instants(result: Result, impact: Any) -> np.ndarray:
+def _instants(result: Result, impact: Impact) -> np.ndarray:
     """From just after touch to just before release, with both sides of every event between them."""
     within = [e.t for e in result.events if impact.t_start < e.t < impact.t_end]
     even = np.linspace(impact.t_start, impact.t_end, SAMPLES)
@@ -84,7 +86,7 @@ def _stretches(phases: np.ndarray) -> list[tuple[str, slice]]:
     return [(str(phases[a]), slice(a, b)) for a, b in pairwise(cuts)]
 
 
-def _shade(axes: Axes, t: np.ndarray, stretches: Any, shades: dict[str, str]) -> None:
+def _shade(axes: Axes, t: np.ndarray, stretches: Sequence[tuple[str, slice]], shades: dict[str, str]) -> None:
     for phase, rows in stretches:
         end = t[rows.stop] if rows.stop < len(t) else t[-1]
         axes.axvspan(t[rows.start], end, color=shades[phase], linewidth=0.0, zorder=0.0)
@@ -92,7 +94,7 @@ def _shade(axes: Axes, t: np.ndarray, stretches: Any, shades: dict[str, str]) ->
     axes.grid(False)
 
 
-def _draw_curves(upper: Any, lower: Any, t: np.ndarray, s: ContactSignals) -> None:
+def _draw_curves(upper: Axes, lower: Axes, t: np.ndarray, s: ContactSignals) -> None:
     deep, length = style.prefix(float(np.max(np.abs(s.indentation))), s.unit)
     strong, force = style.prefix(float(np.max(np.abs(s.normal))), s.force_unit)
     upper.plot(t, deep * s.indentation, **style.line(0))
@@ -104,7 +106,7 @@ def _draw_curves(upper: Any, lower: Any, t: np.ndarray, s: ContactSignals) -> No
     lower.set_ylabel(f"force [{force}]" if s.unit == "m" else f"torque [{force}]")
 
 
-def _draw_loop(axes: Axes, s: ContactSignals, stretches: Any) -> None:
+def _draw_loop(axes: Axes, s: ContactSignals, stretches: Sequence[tuple[str, slice]]) -> None:
     """Force over indentation; the area within is the energy that the contact took."""
     deep, length = style.prefix(float(np.max(np.abs(s.indentation))), s.unit)
     strong, force = style.prefix(float(np.max(np.abs(s.normal))), s.force_unit)

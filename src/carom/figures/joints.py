@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Figure, result: Result, times: np.ndarray, points: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, points: Sequence[str] | None = None) -> None:
     """x, y [m] and their velocities [m/s] of free bases and link tips, or of the `points` (sites, bases) named."""
     found = _places(result, times)
     every = _different(found)

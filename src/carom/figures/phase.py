@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arguments import Name
 from ..result._dense import states
 from ..result.result import Result
 from ._coordinates import axis_name, index_of, is_angle, moving_ones
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Any, result: Any, times: np.ndarray, x: Any = None, y: Any = None, rate: Any = None) -> None:
+def draw(
+    figure: Figure,
+    result: Result,
+    times: np.ndarray,
+    x: Name | None = None,
+    y: Name | None = None,
+    rate: Name | None = None,
+) -> None:
     """Coordinates x and y over the velocity of `rate` (labels such as 'link1'); in the plane if only one moves."""
     best = moving_ones(result)
     ix = best[0] if x is None else index_of(result, "x", x)
@@ -25,8 +36,14 @@ def draw(figure: Any, result: Any, times: np.ndarray, x: Any = None, y: Any = No
     at = states(result, times)
     px, pz = _shown(result, at.q, ix), at.v[:, iz]
     strikes = np.isin(times, [i.t_start for i in result.impacts])
-    dots = {"linestyle": "none", "marker": "v", "markersize": 4.0, "color": "#c2410c", "label": "impact"}
-    ends = {"linestyle": "none", "marker": "o", "markersize": 4.5, "color": "k", "label": "start"}
+    dots: dict[str, Any] = {
+        "linestyle": "none",
+        "marker": "v",
+        "markersize": 4.0,
+        "color": "#c2410c",
+        "label": "impact",
+    }
+    ends: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4.5, "color": "k", "label": "start"}
     if hasattr(figure, "set_size_inches"):
         figure.set_size_inches(5.4, 3.4 if iy is None else 4.6)
     if iy is None:

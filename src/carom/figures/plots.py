@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from .._arguments import Name
 from ..quantities import Times
 from ..result._signals import times_of
 from . import impact, style
@@ -76,6 +77,6 @@ class Plots:
         return [*super().__dir__(), *(entry.name for entry in FIGURES)]
 
 
-def _entry(name: Any) -> Entry:
+def _entry(name: Name) -> Entry:
     errors.name_in("figure", name, [entry.name for entry in FIGURES])
     return next(entry for entry in FIGURES if entry.name == name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from ..quantities import Given
+from .._arguments import Name
 from ..result.result import Result
 from ..study.poincare_section import Section, poincare
 from . import style
@@ -15,6 +15,7 @@ from ._coordinates import axis_name, index_of, is_angle, main_ones
 from ._coordinates import moves_straight as dull  # noqa: F401
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LEAST = 2  # points of a map
@@ -41,9 +42,9 @@ def draw(
     figure: Figure,
     result: Result,
     times: np.ndarray,
-    section: Any = None,
-    x: Given | None = None,
-    y: Given | None = None,
+    section: Name | None = None,
+    x: Name | None = None,
+    y: Name | None = None,
 ) -> None:
     """Points (x, y) of two coordinates where the velocity of `section` is zero; by default of each of the first two."""
     first = sorted(main_ones(result)[:2])
@@ -84,12 +85,18 @@ def _section(result: Result, cut: int) -> tuple[int, Section]:
     return cut, found
 
 
-def _map(axes: Any, result: Any, cut: int, points: Section, ix: int, iy: int) -> None:
+def _map(axes: Axes, result: Result, cut: int, points: Section, ix: int, iy: int) -> None:
     px, py = (np.rad2deg(points.q[:, k]) if is_angle(result, k) else points.q[:, k] for k in (ix, iy))
     axes.plot(px, py, color="0.7", linewidth=0.5, zorder=0.5)
     kinds = ((False, "o", "none", "reverses by itself"), (True, "D", "k", "reversed by an event"))
     for blow, marker, fill, name in kinds:
-        look = {"marker": marker, "linestyle": "none", "markersize": 4.5, "color": "k", "markerfacecolor": fill}
+        look: dict[str, Any] = {
+            "marker": marker,
+            "linestyle": "none",
+            "markersize": 4.5,
+            "color": "k",
+            "markerfacecolor": fill,
+        }
         if np.any(points.jumped == blow):
             axes.plot(px[points.jumped == blow], py[points.jumped == blow], label=name, **look)
     ends = ((0, (6, 6)), (len(px) - 1, (6, -10)))  # the first and the last are named; between them the line leads

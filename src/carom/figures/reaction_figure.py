@@ -45,26 +45,28 @@ def _draw(axes: Axes, times: np.ndarray, name: str, s: ContactSignals) -> None:
     axes.set_ylabel(f"force [{unit}]" if s.unit == "m" else f"torque [{unit}]")
 
 
-def _draw_blows(axes: Any, blows: list[Any], unit: str) -> None:
+def _draw_blows(axes: Axes, blows: list[Any], unit: str) -> None:
     """A blow has an impulse but no force: stems on an axis of their own."""
     other = axes.twinx()
     other.grid(False)
     t = [i.t_start for i in blows]
-    for values, look, name in (
+    looks: tuple[tuple[list[float], dict[str, Any], str], ...] = (
         ([i.normal_impulse for i in blows], {"marker": "o", "color": "#1d6fb8"}, "normal impulse"),
         ([i.tangential_impulse for i in blows], {"marker": "x", "color": "#2e8b57"}, "friction impulse"),
-    ):
+    )
+    for values, look, name in looks:
         if np.any(np.asarray(values) != 0.0):
             other.vlines(t, 0.0, values, color=look["color"], linewidth=0.9)
             other.plot(t, values, linestyle="none", markersize=3.5, label=name, **look)
     other.set_ylabel(f"impulse [{unit}]")
     _same_zero(axes, other)
     handles = [h for one in (axes, other) for h in one.get_legend_handles_labels()[0]]
-    axes.get_legend().remove()
+    if (old := axes.get_legend()) is not None:
+        old.remove()
     other.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.12, 1.03), borderaxespad=0.0)
 
 
-def _same_zero(first: Any, second: Any) -> None:
+def _same_zero(first: Axes, second: Axes) -> None:
     """Both axes have zero at one height."""
     shares = []
     for axes in (first, second):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import errors
+from ..quantities import Times
 from ..result._drawing import Part, drawing
 from ..result.result import Result
 from . import style
@@ -22,7 +24,7 @@ def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: Times | None = None) -> None:
     """`count` instants evenly over the run, or those given as `at` [s]; later ones are darker."""
     errors.number("figure 'snapshots'", "count", count, least=1.0)
     first, last = float(result.t[0]), float(result.t[-1])
@@ -57,7 +59,7 @@ def _colours(count: int) -> list[str]:
     return [f"{grey:.3f}" for grey in np.linspace(0.78, 0.0, count)] if count > 1 else ["0.0"]
 
 
-def _draw_frame(axes: Any, part: Part, k: int, colour: str, depth: float) -> None:
+def _draw_frame(axes: Axes, part: Part, k: int, colour: str, depth: float) -> None:
     patches = style.library().patches
     for line in part.links:
         thick = 2.0 if line.kind in ("rod", "beam", "body", "point") else 1.0
@@ -71,13 +73,19 @@ def _draw_frame(axes: Any, part: Part, k: int, colour: str, depth: float) -> Non
             _circle(axes, patches, ball.points[k][0], ball.radius, colour, depth)
     for spring in part.springs:
         axes.plot(*spring[k].T, color=colour, linewidth=0.8, linestyle=":", zorder=depth)
-    joints = {"marker": "o", "markersize": 3.2, "linestyle": "none", "markerfacecolor": "white", "markeredgewidth": 0.8}
+    joints: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 3.2,
+        "linestyle": "none",
+        "markerfacecolor": "white",
+        "markeredgewidth": 0.8,
+    }
     axes.plot(*part.pins[k].T, color=colour, zorder=depth + 0.005, **joints)
     if k == 0 and len(part.bases):
         axes.plot(*part.bases.T, marker="s", markersize=6.0, linestyle="none", color="0.3", zorder=1.5)
 
 
-def _circle(axes: Axes, patches: Any, centre: np.ndarray, radius: float, colour: str, depth: float) -> None:
+def _circle(axes: Axes, patches: ModuleType, centre: np.ndarray, radius: float, colour: str, depth: float) -> None:
     axes.add_patch(patches.Circle(centre, radius, fill=False, edgecolor=colour, linewidth=1.1, zorder=depth))
 
 

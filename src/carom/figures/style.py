@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..result.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDTH, PANEL = 6.8, 2.1  # [in] of a figure, and height of one of its panels
 DPI = 160
@@ -76,14 +77,14 @@ def page(**options: Any) -> Iterator[Any]:
         _plain_ticks(figure)
 
 
-def panels(figure: Any, rows: int, columns: int = 1, *, height: float = PANEL, share: bool = True) -> list[Any]:
+def panels(figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: bool = True) -> list[Any]:
     """Axes in rows, as a flat list; the figure grows with their number."""
     if hasattr(figure, "set_size_inches"):  # not a part of another figure
         figure.set_size_inches(WIDTH, 0.45 + height * rows)
     return list(figure.subplots(rows, columns, sharex=share, squeeze=False).flat)
 
 
-def _plain_ticks(figure: Any) -> None:
+def _plain_ticks(figure: Figure) -> None:
     """Ticks in plain letters, powers of ten raised: matplotlib's mathematical typesetting takes half of the time."""
     powers = _powers()
     for axes in figure.axes:
@@ -112,7 +113,7 @@ def line(k: int) -> dict[str, Any]:
     return {"color": colour, "linestyle": dashes, "linewidth": 1.2 * (1 + k // MOST)}
 
 
-def over_time(axes: Axes, times: np.ndarray, columns: Any, names: Any) -> None:
+def over_time(axes: Axes, times: np.ndarray, columns: Iterable[np.ndarray], names: Iterable[str | None]) -> None:
     """One line for every column."""
     for k, (column, name) in enumerate(zip(columns, names, strict=True)):
         axes.plot(times, column, label=name, **line(k))
@@ -146,8 +147,8 @@ def steady(axes: Axes, least: float = 0.0) -> None:
         axes.set_ylim(low - reach, high + reach)
 
 
-def mark_impacts(axes: Any, result: Any, named: bool = True) -> None:
-    """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would else be seen by nobody."""
+def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
+    """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would otherwise be invisible."""
     instants = np.array([i.t_start for i in result.impacts if i.struck])
     if not len(instants):
         return
@@ -157,7 +158,7 @@ def mark_impacts(axes: Any, result: Any, named: bool = True) -> None:
     label = "impact" if named else None
     top = np.ones_like(instants)
     edge = axes.get_xaxis_transform()
-    shape = {"marker": 7, "linestyle": "none", "markersize": 4.0, "color": "0.25"}
+    shape: dict[str, Any] = {"marker": 7, "linestyle": "none", "markersize": 4.0, "color": "0.25"}
     axes.plot(instants, top, transform=edge, clip_on=False, label=label, **shape)
 
 

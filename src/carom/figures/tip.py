@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._arguments import SiteLike
 from ..result._signals import site_signals
 from ..result.result import Result
 from . import style
@@ -18,7 +19,7 @@ def lacks(result: Result) -> str | None:
     return None
 
 
-def draw(figure: Figure, result: Result, times: np.ndarray, site: Any = None) -> None:
+def draw(figure: Figure, result: Result, times: np.ndarray, site: SiteLike | None = None) -> None:
     """Horizontal and vertical velocity [m/s] of a site, by default the last link's tip."""
     m = result.world.mechanism
     chosen = m.tip if site is None else m.site(site)

@@ -20,6 +20,7 @@ from ..dynamics import _linear as linear
 from ..dynamics import explicit
 from ..dynamics.constraints import AbstractConstraint
 from ..mechanism import State
+from ..quantities import Reals
 from ._reaction import Row, dot, least_solver, restore, singular
 from .scene import Continuous, Scene
 from .world import World
@@ -51,7 +52,7 @@ def bound(rows: list[Row], free: list[Any], solve: Solve) -> Bound:
     weights = [[dot(row.across, t) for t in through] for row in rows]
     share = least_solver(weights, singular(rows))
 
-    def less(z: Any, forces: list[Any]) -> list[Any]:
+    def less(z: Reals, forces: list[Any]) -> list[Any]:
         return [a + sum(x * t[j] for x, t in zip(forces, through, strict=True)) for j, a in enumerate(z)]
 
     def projected(right: list[Any]) -> list[Any]:

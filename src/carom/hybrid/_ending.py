@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..quantities import Flag, Real
+from ..quantities import Flag, Index, Real
 from . import outcome
 from ._carry import Attempt, Carry
 from ._growth import diverges, top_speed
@@ -74,7 +74,7 @@ def depths(look: list[Watch | None], width: Real, fresh: Flag) -> tuple[Any, Any
     return deep, beyond, allowed
 
 
-def window_of(c: Carry, t: Real, hit: Flag, events: Any) -> tuple[Any, Any]:
+def window_of(c: Carry, t: Real, hit: Flag, events: Index) -> tuple[Any, Any]:
     """Instants of two events, half a window apart: how densely events come."""
     turn = hit & (events % (CHATTER // 2) == 0)
     return jnp.where(turn, c.window[1], c.window[0]), jnp.where(turn, t, c.window[1])

@@ -13,7 +13,7 @@ from ..dynamics import _linear as linear
 from ..dynamics import explicit
 from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
 from ..mechanism import Mechanism
-from ..quantities import Flag, Memories, Phases, Real
+from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._bonds import bond_rows, bound
 from ._reaction import Row, react, restore
 from .automaton import AbstractAutomaton
@@ -133,7 +133,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
 
-    def motion(v: Any) -> FreeMotion:
+    def motion(v: Coordinates) -> FreeMotion:
         if not any(v is old for old, _ in known):
             known.append((v, free_motion(world, t, y._replace(v=v), phases, memory)))
         return next(found for old, found in known if v is old)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..quantities import Flag, Real
+from ..quantities import Flag, Index, Real
 from .scene import Continuous
 from .world import World
 
@@ -47,7 +47,7 @@ def remembered(world: World, history: History, t: Real, y: Continuous, accept: F
     return History(history.least, jnp.where(turn, t, history.instant), past)
 
 
-def diverges(history: History, speed: Real, steps: Any) -> Any:
+def diverges(history: History, speed: Real, steps: Index) -> Any:
     """Is it ever faster, without end?"""
     squared = speed**2
     grown = (squared > BEYOND * history.least) & (squared > EXPONENTIAL * history.past[-1])

@@ -17,11 +17,11 @@ def told(name: str, *numbers: tuple[str, Any, str]) -> str:
     return f"{name}({', '.join(_with_unit(*number) for number in numbers if number[1] is not None)})"
 
 
-def _with_unit(name: str, value: Any, unit: str) -> str:
+def _with_unit(name: str, value: object, unit: str) -> str:
     return f"{name}={_short(value)}{' ' if unit else ''}{unit}"
 
 
-def spelled(thing: Any, units: Mapping[str, str] | None = None, without: Sequence[str] = ()) -> str:
+def spelled(thing: object, units: Mapping[str, str] | None = None, without: Sequence[str] = ()) -> str:
     """A thing as it would be written: its class, and its numbers that differ from their defaults, with their units."""
     if not dataclasses.is_dataclass(thing):
         return type(thing).__name__
@@ -38,11 +38,11 @@ def spelled(thing: Any, units: Mapping[str, str] | None = None, without: Sequenc
     return told(type(thing).__name__, *parts)
 
 
-def _same(value: Real, default: Any) -> bool:
+def _same(value: Real, default: object) -> bool:
     return not isinstance(value, jax.core.Tracer) and np.ndim(value) == 0 and bool(value == default)
 
 
-def _short(value: Real) -> str:
+def _short(value: object) -> str:
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
         return "..."  # it has no value yet
     if isinstance(value, bool | str):

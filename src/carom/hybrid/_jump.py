@@ -6,9 +6,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PyTree
 
 from ..dynamics.energy import kinetic_energy
-from ..quantities import Flag, Memories, Phases, Real
+from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._flow import scene_with_motion
 from .condition import any_of
 from .scene import Continuous, Own, merge
@@ -50,7 +51,7 @@ def _serve_one(
     rate: Continuous,
     phases: Phases,
     memory: Memories,
-    mine: Any,
+    mine: tuple[Flag, ...],
     first: Real,
 ) -> tuple[Continuous, Any, Any]:
     automaton = world.automata[i]
@@ -60,7 +61,7 @@ def _serve_one(
     new = automaton.jump(scene, old, mine)
     hit = any_of(mine) | first if automaton.traits.looks_again else any_of(mine)
 
-    def keep(a: Any, b: Any) -> Any:
+    def keep(a: PyTree, b: PyTree) -> Any:
         return jax.tree.map(lambda x, z: jnp.where(hit, x, z), a, b)
 
     phases = _replace(phases, i, keep(jnp.asarray(new.phase, dtype=old.phase.dtype), old.phase))
@@ -90,9 +91,9 @@ def _jolt(world: World, i: int, t: Real, y: Continuous, phases: Phases, memory: 
     return phases, memory
 
 
-def _kinetic(world: World, q: Any, v: Any) -> Any:
+def _kinetic(world: World, q: Coordinates, v: Coordinates) -> Any:
     return kinetic_energy(world.mechanism, merge(q), merge(v))
 
 
-def _replace(items: tuple[Any, ...], i: int, value: Any) -> tuple[Any, ...]:
+def _replace(items: tuple[Any, ...], i: int, value: PyTree) -> tuple[Any, ...]:
     return (*items[:i], value, *items[i + 1 :])

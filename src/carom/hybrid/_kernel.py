@@ -12,7 +12,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
+from jaxtyping import PyTree
 
+from ..quantities import Vector
 from . import outcome
 from ._carry import Carry
 from ._loop import advance
@@ -24,7 +26,7 @@ LANES = 32  # per block: one warp
 
 
 def in_registers(
-    make: Callable[[Any], World], parameters: Any, integration: Integration, carry: Carry, interpret: bool = False
+    make: Callable[[Any], World], parameters: PyTree, integration: Integration, carry: Carry, interpret: bool = False
 ) -> Carry:
     """Advance all lanes to their ends. `integration` must hold numbers, not traced values: they become constants."""
     one = jax.tree.map(lambda x: x[0], (parameters, carry))
@@ -42,17 +44,17 @@ def in_registers(
         now = [ref[...] for ref in refs[width : width + len(state)]]
         now = [x != 0 if flag else x for x, flag in zip(now, flags, strict=True)]
 
-        def going(c: Any) -> Any:
+        def going(c: PyTree) -> Any:
             return jnp.max((c[code] == outcome.RUNNING).astype(jnp.int32)) > 0
 
-        def body(c: Any) -> Any:
+        def body(c: PyTree) -> Any:
             pairs = zip(program([*known, *c]), c, strict=True)
             return [jnp.broadcast_to(jnp.asarray(new, dtype=old.dtype), old.shape) for new, old in pairs]
 
         for ref, x, flag in zip(refs[width + len(state) :], jax.lax.while_loop(going, body, now), flags, strict=True):
             ref[...] = x.astype(jnp.int32) if flag else x
 
-    def stored(x: Any) -> Any:
+    def stored(x: Vector) -> Any:
         x = jax.lax.convert_element_type(x, jnp.int32 if x.dtype == jnp.bool_ else x.dtype)  # also ends weak typing
         return jnp.concatenate([x, jnp.broadcast_to(x[-1:], (padded - lanes, *x.shape[1:]))])
 
@@ -77,7 +79,7 @@ def _triton() -> Any:
     return plgpu.CompilerParams(num_warps=1, num_stages=1)
 
 
-def _index_of_outcome(tree: Any) -> int:
+def _index_of_outcome(tree: jax.tree_util.PyTreeDef) -> int:
     """Where the outcome stands among the leaves of a carry."""
     numbered: Carry = jax.tree.unflatten(tree, list(range(tree.num_leaves)))
     return int(numbered.outcome)

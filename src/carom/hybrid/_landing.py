@@ -51,7 +51,9 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     return Verdict(accept, hit, tuple((n | o) & hit for n, o in zip(near, over, strict=True)), aim, low, high, hint)
 
 
-def _aim(c: Carry, a: Attempt, true: Any, met: Flag, low: Real, high: Real, width: Real) -> tuple[Any, Any]:
+def _aim(
+    c: Carry, a: Attempt, true: tuple[Flag, ...], met: Flag, low: Real, high: Real, width: Real
+) -> tuple[Any, Any]:
     """Where to try next: half a width behind the estimate, so that it lands; every third time in the middle.
 
     The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.

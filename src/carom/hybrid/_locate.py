@@ -161,7 +161,7 @@ def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Real, low: Real) 
     return jax.lax.cond(mend, _on_cubic, lambda ends, span, guess: guess, chosen[:4], span, first) + chosen[4]
 
 
-def _on_cubic(ends: tuple[Any, ...], span: Real, guess: Any) -> Any:
+def _on_cubic(ends: tuple[Any, ...], span: Real, guess: Real) -> Any:
     """A zero of the cubic with these values and rates at its ends, by Newton from an estimate within the step."""
     v0, r0, v1, r1 = ends
     a, b = r0 * span, r1 * span

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import errors
 from ..mechanism.state import State
+from ..quantities import Real
 from ._bonds import unmet
 from ._run import BLUR, INSIDE, size_for
 from .scene import Scene, split
@@ -47,7 +49,7 @@ def refuse_unmet(world: World, state: State) -> None:
         )
 
 
-def refuse_overlaps(world: World, overlaps: Any) -> None:
+def refuse_overlaps(world: World, overlaps: Sequence[Mapping[str, tuple[Real, Real]]]) -> None:
     units = defaultdict(lambda: "m", {contact.name: contact.pair.length_unit for contact in world.contacts})
     for depths in overlaps:
         for name, (depth, rounding) in depths.items():

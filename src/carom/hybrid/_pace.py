@@ -28,10 +28,10 @@ def error_of(world: World, integration: Integration, before: Continuous, after: 
     before, after, error = jax.lax.stop_gradient((before, after, error))
     units, places = _units(world, after)
 
-    def moving(unit: Real, a: Any, b: Any) -> Any:
+    def moving(unit: Real, a: Real, b: Real) -> Any:
         return atol * unit + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
 
-    def located(unit: Real, a: Any, b: Any) -> Any:
+    def located(unit: Real, a: Real, b: Real) -> Any:
         # Far away, what rounding does to a place is no error of the step: no shorter one would mend it.
         return jnp.maximum((atol + rtol) * unit, BLURRED * jnp.maximum(jnp.abs(a), jnp.abs(b)))
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..dynamics._linear import lu_factor
+from ..quantities import Coordinates, Real, Reals
 
 EPSILON = 1e-8  # of the diagonal entries
 SINGULAR = 1e-8  # of the largest row: one that is smaller cannot be moved by what it holds
@@ -46,11 +47,11 @@ class Reactions(NamedTuple):
     sizes: list[Any]  # of the terms of each row's rate, reactions among them, as forces
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Reals, b: Reals) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -> Reactions:
+def react(rows: list[Row], free: Reals, solve: Callable[[list[Any]], list[Any]]) -> Reactions:
     """Solve for the reactions; `free` are the accelerations without them, `solve` applies the inverse mass matrix."""
     through = [solve(row.along) for row in rows]
     weights = masked([[dot(row.across, t) for t in through] for row in rows], [row.active for row in rows])
@@ -66,7 +67,9 @@ def react(rows: list[Row], free: Any, solve: Callable[[list[Any]], list[Any]]) -
     return Reactions(forces, moved, weights, sizes)
 
 
-def restore(rows: list[Row], q: Any, v: Any, solve: Callable[[list[Any]], list[Any]]) -> tuple[Any, Any]:
+def restore(
+    rows: list[Row], q: Coordinates, v: Coordinates, solve: Callable[[list[Any]], list[Any]]
+) -> tuple[Any, Any]:
     """Coordinates and velocities with what the integration's error moved taken back, along the least way."""
     through = [solve(row.across) for row in rows]
     weights = masked([[dot(row.across, t) for t in through] for row in rows], [row.active for row in rows])
@@ -79,7 +82,7 @@ def restore(rows: list[Row], q: Any, v: Any, solve: Callable[[list[Any]], list[A
     return out[0], out[1]
 
 
-def _unless_zero(x: Any) -> Any:
+def _unless_zero(x: Real) -> Any:
     """|x|, or 1 where it is zero: nothing moves that row, and its reaction moves nothing."""
     return jnp.where(x == 0.0, 1.0, jnp.abs(x))
 

@@ -29,7 +29,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
+from ..quantities import Real
 from ._stage_system import Power, Rhs, linearized
 from .scene import Continuous
 
@@ -49,7 +51,7 @@ class Rosenbrock:
     d: tuple[float, ...]
 
     def step(
-        self, rhs: Rhs, t: Any, y: Continuous, k0: Continuous, h: Any, heavy: bool = False
+        self, rhs: Rhs, t: Real, y: Continuous, k0: Continuous, h: Real, heavy: bool = False
     ) -> tuple[Continuous, Continuous, Continuous]:
         """One step: the new state, the error estimate, the derivative at the end."""
         g = self.gamma * h
@@ -95,7 +97,7 @@ def _plus(y: Continuous, weights: tuple[float, ...], stages: list[Continuous]) -
     if not used:
         return y
 
-    def total(x: Any, *ks: Any) -> Any:
+    def total(x: Real, *ks: Any) -> Any:
         return x + sum(w * k for (w, _), k in zip(used, ks, strict=True))
 
     return jax.tree.map(total, _core(y), *(k for _, k in used))._replace(work=y.work)
@@ -106,17 +108,17 @@ def _quadrature(
     d: tuple[float, ...],
     stages: list[Continuous],
     powers: list[Any],
-    drift: Any,
+    drift: PyTree,
     power_along: Power,
-    g: Any,
-    h: Any,
+    g: Real,
+    h: Real,
 ) -> Any:
     """Works done in the step: g (sum w_i (p_i + h d_i dp/dt) + J_w sum w_i k_i)."""
     nothing = jax.tree.map(jnp.zeros_like, stages[0])
     along = power_along(_plus(nothing, weights, stages))
     turn = sum(w * x for w, x in zip(weights, d, strict=True))
 
-    def total(dt: Any, jk: Any, *ps: Any) -> Any:
+    def total(dt: Real, jk: Real, *ps: Any) -> Any:
         return g * (sum(w * p for w, p in zip(weights, ps, strict=True)) + (h * turn) * dt + jk)
 
     return jax.tree.map(total, drift, along, *powers)

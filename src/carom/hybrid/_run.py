@@ -19,10 +19,10 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from .. import native
-from ..quantities import Real
+from ..quantities import Function, Given, Real, Vector
 from . import outcome
 from ._bonds import brought_there, met
-from ._carry import Carry, begin
+from ._carry import Attempt, Carry, Verdict, begin
 from ._loop import advance
 from ._store import load_or_make
 from .condition import any_of
@@ -54,7 +54,7 @@ _EXECUTABLES: dict[Any, Any] = {}
 MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
 
 
-def executable(function: Any, static: tuple[Any, ...], *args: Any, thorough: bool = False) -> Any:
+def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough: bool = False) -> Any:
     """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`_store.py`).
 
     What will run for long is worth compiling thoroughly. Asked for explicitly (and not left to jit) so that compile
@@ -76,7 +76,7 @@ def executable(function: Any, static: tuple[Any, ...], *args: Any, thorough: boo
 
 
 def _compiled(
-    name: str, function: Any, static: tuple[Any, ...], args: tuple[Any, ...], options: dict[str, str] | None
+    name: str, function: Function, static: tuple[Any, ...], args: tuple[Any, ...], options: dict[str, str] | None
 ) -> Any:
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
@@ -88,7 +88,7 @@ def _compiled(
     return jax.jit(call, compiler_options=options).lower(*args).compile()
 
 
-def start(world: World, q: Any, v: Any, h: Real, ledger: bool) -> Carry:
+def start(world: World, q: Given, v: Given, h: Real, ledger: bool) -> Carry:
     """The carry at t = 0."""
     zero = jnp.asarray(0.0)
     y = Continuous(split(world.mechanism, q), split(world.mechanism, v), (), ())
@@ -158,7 +158,7 @@ def named(world: World, first: Carry, last: Carry) -> Carry:
     return last._replace(outcome=jnp.where(away, outcome.RUNAWAY, last.outcome))
 
 
-def runs_away(world: World, q: Any, v: Any, y: Continuous) -> Any:
+def runs_away(world: World, q: Vector, v: Vector, y: Continuous) -> Any:
     """Has the state far more energy than there was at the beginning?"""
     still = world.energy(q, jnp.zeros_like(v))
     there = world.energy(q, v) - still + world.mass * world.length * jnp.linalg.norm(world.gravity)
@@ -211,7 +211,7 @@ class Chunk(NamedTuple):
     event_count: Array
 
 
-def flat(row: Any) -> Array:
+def flat(row: PyTree) -> Array:
     """All numbers of a row, one after the other, as float64."""
     return jnp.concatenate([jnp.ravel(jnp.asarray(x, dtype=float)) for x in jax.tree.leaves(row)])
 
@@ -220,7 +220,7 @@ def _step_row(c: Carry, span: Real) -> StepRow:
     return StepRow(c.t, span, c.y, c.phases, c.memory)
 
 
-def _event_row(c: Carry, a: Any, verdict: Any, new: Carry) -> EventRow:
+def _event_row(c: Carry, a: Attempt, verdict: Verdict, new: Carry) -> EventRow:
     return EventRow(new.t, verdict.fired, a.y, new.y, c.phases, new.phases, c.memory, new.memory)
 
 

@@ -8,7 +8,7 @@ for which slicing and stacking cost nothing. What remains is elementwise arithme
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core as jex
+from jaxtyping import Array, PyTree
 
 Scalars = Any  # a NumPy array of cells
 
@@ -25,7 +26,7 @@ class Cell:
 
     __slots__ = ("x",)
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: object) -> None:
         self.x = x
 
 
@@ -48,7 +49,7 @@ def scalar_program(function: Callable[..., Any], *example: Any) -> Callable[[lis
     return program
 
 
-def scalars_of(tree: Any) -> list[Any]:
+def scalars_of(tree: PyTree) -> list[Any]:
     """All numbers of a pytree of arrays, one by one."""
     return [leaf[index] for leaf in map(jnp.asarray, jax.tree.leaves(tree)) for index in np.ndindex(leaf.shape)]
 
@@ -60,16 +61,16 @@ def _filled(shape: tuple[int, ...], values: list[Any]) -> Scalars:
     return out.reshape(shape)
 
 
-def _constant(value: Any) -> Scalars:
+def _constant(value: object) -> Scalars:
     """A known array as an array of NumPy scalars, which keep their type."""
     array = np.asarray(value)
     return _filled(array.shape, [array.dtype.type(x) for x in array.ravel()])
 
 
-def _evaluate(jaxpr: Any, consts: Any, args: list[Scalars]) -> list[Scalars]:
+def _evaluate(jaxpr: jex.Jaxpr, consts: Sequence[object], args: list[Scalars]) -> list[Scalars]:
     env: dict[Any, Scalars] = {}
 
-    def read(var: Any) -> Scalars:
+    def read(var: jex.Var | jex.Literal) -> Scalars:
         return _constant(var.val) if isinstance(var, jex.Literal) else env[var]
 
     for var, const in zip(jaxpr.constvars, consts, strict=True):
@@ -83,7 +84,7 @@ def _evaluate(jaxpr: Any, consts: Any, args: list[Scalars]) -> list[Scalars]:
     return [read(var) for var in jaxpr.outvars]
 
 
-def _apply(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
+def _apply(eqn: jex.JaxprEqn, inputs: list[Scalars]) -> list[Scalars]:
     name, params = eqn.primitive.name, eqn.params
     if name in SHAPES:
         return [SHAPES[name](eqn, *inputs)]
@@ -129,7 +130,7 @@ def _elementwise(eqn: Any, inputs: list[Scalars]) -> Scalars:
     return out
 
 
-def _typed(x: Any, dtype: Any, like: Any) -> Any:
+def _typed(x: object, dtype: np.dtype | type, like: Array | None) -> Any:
     """A number of the given type, spread over the lanes where `like` is."""
     value = x if isinstance(x, jax.Array) else jnp.asarray(x, dtype=dtype)
     return value if like is None or value.shape == like.shape else jnp.broadcast_to(value, like.shape)
@@ -140,13 +141,13 @@ def _lanes_of(values: list[Any]) -> Any:
     return max((x for x in values if isinstance(x, jax.core.Tracer)), key=lambda x: x.ndim, default=None)
 
 
-def _branch(which: Any, branches: Any, inputs: list[Scalars]) -> list[Scalars]:
+def _branch(which: Array, branches: Sequence[jex.ClosedJaxpr], inputs: list[Scalars]) -> list[Scalars]:
     """A choice between two computations. Lanes choose apart; the second is skipped when no lane wants it."""
     if len(branches) != 2:
         raise NotImplementedError(f"a choice between {len(branches)} branches; write it as nested choices between two")
     no, yes = branches
 
-    def values(branch: Any) -> list[Any]:
+    def values(branch: jex.ClosedJaxpr) -> list[Any]:
         return [cell.x for result in _evaluate(branch.jaxpr, branch.consts, inputs) for cell in result.ravel()]
 
     def either() -> list[Any]:
@@ -166,7 +167,7 @@ def _branch(which: Any, branches: Any, inputs: list[Scalars]) -> list[Scalars]:
     return out
 
 
-def _loop(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
+def _loop(eqn: jex.JaxprEqn, inputs: list[Scalars]) -> list[Scalars]:
     """A loop that every lane leaves when it is done; it ends with the last one."""
     p = eqn.params
     known, fixed = p["cond_nconsts"], p["body_nconsts"]
@@ -204,20 +205,20 @@ def _loop(eqn: Any, inputs: list[Scalars]) -> list[Scalars]:
 # -- what changes shapes only ----------------------------------------------------------------------------------------
 
 
-def _broadcast(eqn: Any, x: Scalars, *_: Any) -> Scalars:
+def _broadcast(eqn: jex.JaxprEqn, x: Scalars, *_: Any) -> Scalars:
     shape, where = eqn.params["shape"], eqn.params["broadcast_dimensions"]
     reshaped = x.reshape([x.shape[where.index(d)] if d in where else 1 for d in range(len(shape))])
     return np.broadcast_to(reshaped, shape)
 
 
-def _slice(eqn: Any, x: Scalars) -> Scalars:
+def _slice(eqn: jex.JaxprEqn, x: Scalars) -> Scalars:
     p = eqn.params
     steps = p["strides"] or (1,) * x.ndim
     return x[tuple(slice(a, b, s) for a, b, s in zip(p["start_indices"], p["limit_indices"], steps, strict=True))]
 
 
 def _reduce(combine: Callable[[Any, Any], Any]) -> Callable[[Any, Scalars], Scalars]:
-    def reduce(eqn: Any, x: Scalars) -> Scalars:
+    def reduce(eqn: jex.JaxprEqn, x: Scalars) -> Scalars:
         axes = eqn.params["axes"]
         kept = [d for d in range(x.ndim) if d not in axes]
         out = np.empty([x.shape[d] for d in kept], dtype=object)
@@ -256,5 +257,5 @@ SHAPES: dict[str, Callable[..., Scalars]] = {
 }
 
 
-def _single(eqn: Any) -> Any:
+def _single(eqn: jex.JaxprEqn) -> Any:
     raise NotImplementedError("arrays that count are not part of any force law")

@@ -1,4 +1,4 @@
-"""What comes and goes within a step: nothing may pass between two instants at which nobody looks.
+"""What comes and goes within a step: nothing may pass unseen between two instants.
 
 Conditions are asked where steps end. A step counts only if every exit is shown not to have been met in between:
 
@@ -16,12 +16,14 @@ solver has resolved them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from ..quantities import Memories, Phases, Real, Reals
+from ..quantities import Coordinates, Flag, Flags, Memories, Phases, Real, Reals, Vector
+from ._carry import Carry
 from ._locate import Asked, Ends
 from .condition import BEAT, TURNS, Watch, any_of
 from .scene import Continuous
@@ -33,7 +35,7 @@ ENOUGH = 0.99  # of a step: a cut to more than this is none
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
 
-def fastest(before: Continuous, after: Continuous, rate0: Any, rate1: Any, span: Real) -> list[Any]:
+def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> list[Any]:
     """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
     third = span / 3.0
     out = []
@@ -63,7 +65,7 @@ def watched(
 
 def unseen(
     world: World,
-    c: Any,
+    c: Carry,
     t: Real,
     y: Continuous,
     rate: Continuous,
@@ -79,10 +81,10 @@ def unseen(
     """
     armed = [on if kind else jnp.asarray(True) for on, kind in zip(c.armed, end.edge, strict=True)]
     hidden = hidden_peak(armed, start, end, look, span)
-    seen = [i for i, w in enumerate(look) if w is not None]
+    seen = [(i, w) for i, w in enumerate(look) if w is not None]
     if not seen:
         return hidden, jnp.full_like(span, jnp.inf)
-    near = [armed[i] & ~_far(start.value[i], end.ends.value[i], look[i], span) for i in seen]
+    near = [armed[i] & ~_far(start.value[i], end.ends.value[i], w, span) for i, w in seen]
     inside = jax.lax.cond(
         any_of(near),
         lambda: _inside(world, c, t, y, rate, span, start, end, look, near),
@@ -91,14 +93,16 @@ def unseen(
     return jnp.minimum(hidden, inside[0]), inside[1]
 
 
-def _far(first: Real, last: Real, w: Any, span: Real) -> Any:
+def _far(first: Real, last: Real, w: Watch, span: Real) -> Any:
     """Too far at both ends for what can be swept in between."""
     if w.sure is not None:  # at the end alone, which is not farther from anything in between than all that is swept
         return w.sure + w.sweep * span + w.swing < 0.0
     return first + last + w.sweep * span + 2.0 * w.swing < 0.0
 
 
-def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: Real, x: Real) -> tuple[Any, Any]:
+def _between(
+    before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, h: Real, x: Real
+) -> tuple[Any, Any]:
     """Coordinates and velocities at the fraction x of a step, from both ends and their accelerations."""
     s = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
     b0, b1 = x - 6.0 * x**3 + 8.0 * x**4 - 3.0 * x**5, -4.0 * x**3 + 7.0 * x**4 - 3.0 * x**5
@@ -120,7 +124,7 @@ def _between(before: Continuous, after: Continuous, rate0: Any, rate1: Any, h: R
 
 def _inside(
     world: World,
-    c: Any,
+    c: Carry,
     t: Real,
     y: Continuous,
     rate: Continuous,
@@ -138,7 +142,7 @@ def _inside(
     def at(x: Real) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
 
-        def values(t: Real, q: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        def values(t: Real, q: Coordinates) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             state = y._replace(q=q, v=v)
             found = watched(world, t, state, c.phases, c.memory)
             nearest = tuple(jnp.asarray(found[i].sure, dtype=float) for i in unsure)  # type: ignore[union-attr]
@@ -194,12 +198,12 @@ def _doubted(k: Asked, i: int, first: Real) -> Any:
     return jnp.where(first > k.rounding[i], jnp.maximum(k.deep[i], k.rounding[i]), k.rounding[i])
 
 
-def _joined(first: Real, inner: Any, last: Real) -> Any:
+def _joined(first: Real, inner: Vector, last: Real) -> Any:
     """Numbers at all instants of a step, its ends included."""
     return jnp.concatenate([jnp.reshape(first, (1,)), inner, jnp.reshape(last, (1,))])
 
 
-def _safe(value: Any, w: Watch, span: Real) -> Any:
+def _safe(value: Vector, w: Watch, span: Real) -> Any:
     """Fraction of the step up to which the sweep excludes a meeting, or within which the instants can tell."""
     apart = value[:-1] + value[1:] + w.sweep * span * PART + 2.0 * w.swing < 0.0
     begin = jnp.asarray((0.0, *NODES))
@@ -210,7 +214,7 @@ def _safe(value: Any, w: Watch, span: Real) -> Any:
     return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
 
 
-def _first_doubt(value: Any, slope: Any, sure: Any, sweep: Any, level: Any, met: Any) -> Any:
+def _first_doubt(value: Vector, slope: Vector, sure: Vector, sweep: Real, level: Real, met: Flags) -> Any:
     """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step.
 
     `met` says at which inner instants it is, `sure` how far it is at least at all instants.
@@ -225,12 +229,12 @@ def _first_doubt(value: Any, slope: Any, sure: Any, sweep: Any, level: Any, met:
     return jnp.minimum(jnp.min(doubts), jnp.min(jnp.where(met, inner, 1.0)))
 
 
-def _hermite(v0: Real, a: Any, v1: Real, b: Any, x: Real) -> Any:
+def _hermite(v0: Real, a: Real, v1: Real, b: Real, x: Real) -> Any:
     c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
     return v0 + x * (a + x * (c2 + x * c3))
 
 
-def _part_doubt(v0: Real, a: Any, v1: Real, b: Any, error: Real, level: Real) -> Any:
+def _part_doubt(v0: Real, a: Real, v1: Real, b: Real, error: Real, level: Real) -> Any:
     """Fraction at which a cubic may reach a level between its ends, at which it does not; 1 if it cannot.
 
     The error of an interpolation through values and rates is E 16 x^2 (1-x)^2: of the five coefficients of degree four,
@@ -251,7 +255,7 @@ def _part_doubt(v0: Real, a: Any, v1: Real, b: Any, error: Real, level: Real) ->
     return jnp.where(clear | monotonic | falling, 1.0, x)
 
 
-def _peak(v0: Real, a: Any, v1: Real, b: Any) -> Any:
+def _peak(v0: Real, a: Real, v1: Real, b: Real) -> Any:
     """Where a cubic has its local maximum; 1 if it has none."""
     c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
     # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
@@ -262,7 +266,7 @@ def _peak(v0: Real, a: Any, v1: Real, b: Any) -> Any:
     return jnp.where((square <= 0.0) | ((c2 >= 0.0) & (c3 == 0.0)), 1.0, x)
 
 
-def hidden_peak(armed: Any, start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:
+def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:
     """Length at which an exit may have come up to zero before the end, by its cubic; infinity if none.
 
     The peak is worth a look if the exit rises at the start, falls at the end, and the tangents meet above zero: one

@@ -16,9 +16,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
 from ..dynamics._linear import lu_factor
-from ..quantities import Real
+from ..quantities import Real, Vector
 from .scene import Continuous
 
 WRITTEN_OUT = 12  # unknowns up to which elimination is written out on scalars
@@ -28,7 +29,7 @@ Solve = Callable[[Continuous], Continuous]
 Power = Callable[[Continuous], Any]
 
 
-def linearized(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power, Continuous]:
+def linearized(rhs: Rhs, t: Real, y: Continuous, g: Real) -> tuple[Solve, Power, Continuous]:
     """The solver of (I - g J) k = r, the product J_w k, and df/dt, all at (t, y)."""
     drift = jax.jvp(lambda t: rhs(t, y), (t,), (jnp.ones_like(t),))[1]
     scalars = isinstance(y.q, tuple)
@@ -40,11 +41,11 @@ def linearized(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power, 
 # -- small systems: everything on scalars -----------------------------------------------------------------------------
 
 
-def _written_out(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power]:
+def _written_out(rhs: Rhs, t: Real, y: Continuous, g: Real) -> tuple[Solve, Power]:
     dof, (leaves, tree) = len(y.q), jax.tree.flatten((y.v, y.extra))
     size = len(leaves)
 
-    def column(state: Callable[[Any], Continuous], x: Any) -> tuple[list[Any], Any]:
+    def column(state: Callable[[Any], Continuous], x: Real) -> tuple[list[Any], Any]:
         """One column of J: rows of z, rows of the works. Only x carries a tangent, so most of it is zero at once."""
         slope = jax.jvp(lambda x: rhs(t, state(x)), (x,), (jnp.ones_like(x),))[1]
         return jax.tree.leaves((slope.v, slope.extra)), slope.work
@@ -53,7 +54,7 @@ def _written_out(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power
         return lambda x: y._replace(q=(*y.q[:j], x, *y.q[j + 1 :]))
 
     def with_z(j: int) -> Callable[[Any], Continuous]:
-        def state(x: Any) -> Continuous:
+        def state(x: Real) -> Continuous:
             v, extra = jax.tree.unflatten(tree, [*leaves[:j], x, *leaves[j + 1 :]])
             return y._replace(v=v, extra=extra)
 
@@ -84,12 +85,12 @@ def _written_out(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power
 # -- large systems: arrays and the library's factorisation -----------------------------------------------------------
 
 
-def _in_arrays(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power]:
+def _in_arrays(rhs: Rhs, t: Real, y: Continuous, g: Real) -> tuple[Solve, Power]:
     q, q_back = ravel_pytree(y.q)
     z, z_back = ravel_pytree((y.v, y.extra))
     dof, size = q.size, z.size
 
-    def rows(q: Any, z: Any) -> tuple[Any, Any]:
+    def rows(q: Vector, z: Vector) -> tuple[Any, Any]:
         v, extra = z_back(z)
         rate = rhs(t, Continuous(q_back(q), v, extra, y.work))
         return ravel_pytree((rate.v, rate.extra))[0], rate.work
@@ -111,7 +112,7 @@ def _in_arrays(rhs: Rhs, t: Real, y: Continuous, g: Any) -> tuple[Solve, Power]:
     return solve, power_along
 
 
-def _split(jacobian: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def _split(jacobian: PyTree) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """(rows of z by q and by z), (rows of the works by q and by z)."""
     of_z, of_work = jacobian
     by_q = tuple(pair[0] for pair in of_work)

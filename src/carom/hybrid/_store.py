@@ -38,6 +38,7 @@ from ..mechanism._recipe import Recipe
 
 OWN = "carom."
 MOST = 500e6  # [byte] of programs; those not used for longest go first
+Program = jax.stages.Compiled
 Make = Callable[[str], Any]  # compiles under the name that it is given
 
 
@@ -77,7 +78,7 @@ _ONE_AT_A_TIME = threading.RLock()
 class Kept:
     """A program from disk. One that does not run (another processor, a damaged file) is compiled again, once."""
 
-    def __init__(self, program: Any, path: Path, make: Make) -> None:
+    def __init__(self, program: Program, path: Path, make: Make) -> None:
         self.program, self.path, self.make, self.proved = program, path, make, False
 
     def __call__(self, *args: Any) -> Any:
@@ -130,7 +131,7 @@ def _cpu() -> str:
         return f"{platform.machine()} {platform.processor()}"
 
 
-def _words(value: Any, static: bool) -> Iterator[str]:
+def _words(value: object, static: bool) -> Iterator[str]:
     """A value's structure as text: classes, static values, shapes of arrays; numbers that are traced do not count."""
     if isinstance(value, jax.Array | np.ndarray | np.generic):
         yield f"{np.shape(value)} {value.dtype} {getattr(value, 'weak_type', False)}"
@@ -162,7 +163,7 @@ def _words(value: Any, static: bool) -> Iterator[str]:
         raise Foreign(type(value).__name__)
 
 
-def _own(thing: Any) -> str:
+def _own(thing: type | Callable[..., object]) -> str:
     module = getattr(thing, "__module__", "")
     if not module.startswith(OWN):
         raise Foreign(module)
@@ -204,7 +205,7 @@ class _Structure(pickle.Unpickler):
         return found
 
 
-def _write(path: Path, program: Any) -> None:
+def _write(path: Path, program: Program) -> None:
     """Keep a program; a full disk or an unwritable folder is no reason to stop a simulation."""
     from jax.experimental import serialize_executable
 

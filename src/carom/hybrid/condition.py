@@ -12,6 +12,7 @@ below. So every level is paired with a direction, and every comparison with the 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -64,7 +65,7 @@ def edge(value: Real, size: Real = 1.0) -> Condition:
     return Condition(value, 0.0, jnp.inf, -jnp.inf, ROUNDING * size, True)
 
 
-def condition_of(given: Any) -> Condition:
+def condition_of(given: Condition | Real) -> Condition:
     """What a guard returned: a condition, or a number, which is an edge."""
     return given if isinstance(given, Condition) else edge(given)
 
@@ -74,7 +75,7 @@ def unless(absent: Flag, given: Condition) -> Condition:
     return given._replace(value=jnp.where(absent, NEVER, given.value))
 
 
-def any_of(flags: Any) -> Any:
+def any_of(flags: Iterable[Flag]) -> Any:
     """Is one of these flags up?"""
     return functools.reduce(lambda a, b: a | b, flags, jnp.asarray(False))
 

@@ -16,7 +16,7 @@ from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
-from ..quantities import Real, Reals, Vector
+from ..quantities import Coordinates, Given, Real, Reals, Vector
 
 
 class Continuous(NamedTuple):
@@ -69,7 +69,13 @@ class Scene:
     """Kinematics of one instant, computed once and shared by all automata."""
 
     def __init__(
-        self, mechanism: Mechanism, t: Real, q: Any, v: Any, phases: tuple[Any, ...] = (), names: tuple[str, ...] = ()
+        self,
+        mechanism: Mechanism,
+        t: Real,
+        q: Coordinates,
+        v: Coordinates,
+        phases: tuple[Any, ...] = (),
+        names: tuple[str, ...] = (),
     ) -> None:
         self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
         self.phases = dict(zip(names, phases, strict=True))  # of all automata, by name
@@ -127,7 +133,7 @@ class Scene:
             return [Frame(*o.place, *o.velocity, s.turn.cos, s.turn.sin, s.rate) for o, s in pairs]
         if walk.small(top):
             return list(frames(self.mechanism, self.q, self.v))
-        columns = link_motion(self.mechanism, self.q, self.v)
+        columns = link_motion(self.mechanism, merge(self.q), merge(self.v))
         return [Frame(*(column[k] for column in columns)) for k in range(top.links)]
 
     def point(self, link: int, px: Real, py: Real) -> tuple[Any, Any, Any, Any]:
@@ -181,7 +187,7 @@ class Scene:
         n = self.mechanism.numbers
         return elastic_links.bent(n.site[site.index], n.site_reach[site.index], self._bent.states[site.link])
 
-    def velocity(self, site: Site, x: Real, y: Any) -> tuple[Any, Any]:
+    def velocity(self, site: Site, x: Real, y: Real) -> tuple[Any, Any]:
         """Velocity of what is fixed to a site and now at (x, y): it turns with the site's section."""
         f = self.frame(site.link)
         if not self.top.elastic:
@@ -194,7 +200,7 @@ class Scene:
         reach = self.mechanism.numbers.site_reach[site.index]
         return 0.0 if reach is None else sum(reach.slope[j] * d for j, d in enumerate(bend))
 
-    def jacobian(self, link: int, x: Real, y: Any, site: Site | None = None) -> list[tuple[int, Any, Any]]:
+    def jacobian(self, link: int, x: Real, y: Real, site: Site | None = None) -> list[tuple[int, Any, Any]]:
         """Nonzero columns (index, d x/dq, d y/dq) of the material point of `link` now at (x, y).
 
         On an elastic link the point is fixed to the section of a `site`.
@@ -212,7 +218,7 @@ class Scene:
             columns += self._bending_columns(link, x, y, site)
         return columns
 
-    def _bending_columns(self, link: int, x: Real, y: Any, site: Site | None) -> list[tuple[int, Any, Any]]:
+    def _bending_columns(self, link: int, x: Real, y: Real, site: Site | None) -> list[tuple[int, Any, Any]]:
         """Columns of the modal coordinates on the way to a point."""
         columns: list[tuple[int, Any, Any]] = []
         for i, s in self.top.paths[link]:
@@ -231,7 +237,7 @@ class Scene:
                 columns.append((index, ux - reach.slope[j] * (y - sy), uy + reach.slope[j] * (x - sx)))
         return columns
 
-    def push(self, load: Load, link: int, x: Real, y: Any, fx: Real, fy: Real, site: Site | None = None) -> None:
+    def push(self, load: Load, link: int, x: Real, y: Real, fx: Real, fy: Real, site: Site | None = None) -> None:
         """Apply the force (fx, fy) to the point of `link` now at (x, y), which is fixed to a site if the link bends."""
         for index, jx, jy in self.jacobian(link, x, y, site):
             load.add(index, jx * fx + jy * fy)
@@ -263,13 +269,13 @@ class Scene:
         return self.angle(link) - (self.angle(parent) if parent >= 0 else 0.0) - bend
 
 
-def split(mechanism: Mechanism, vector: Any) -> Any:
+def split(mechanism: Mechanism, vector: Given) -> Any:
     """Coordinate vector as the engine carries it: scalars for small mechanisms, the array itself for large ones."""
     if walk.small(mechanism.topology):
         return tuple(vector[i] for i in range(mechanism.dof))
     return jnp.asarray(vector)
 
 
-def merge(values: Any) -> Any:
+def merge(values: Coordinates) -> Any:
     """The inverse of `split`."""
     return jnp.stack([jnp.asarray(x, dtype=float) for x in values]) if isinstance(values, tuple) else values

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from .. import errors
+from .._arguments import SettingsLike
 from ..quantities import Real
 from .solvers import Solver, solver_of
 
@@ -81,7 +82,7 @@ class Settings:
 DEFAULT = Settings()
 
 
-def settings_or_default(settings: Any) -> Settings:
+def settings_or_default(settings: SettingsLike) -> Settings:
     """Settings as they were given, or the default ones."""
     if settings is None:
         return DEFAULT

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PyTree
 
-from .. import errors
-from ..quantities import Real
-from ._rosenbrock import RODAS5P
+from .. import errors, registry
+from ..quantities import Index, Real
 
 
 @runtime_checkable
@@ -33,7 +33,7 @@ class Solver(Protocol):
     def order(self) -> int: ...
 
     def step(
-        self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real, heavy: bool = False
+        self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real, heavy: bool = False
     ) -> tuple[Any, Any, Any]:
         """From y at t, where the derivative is k0, over h >= 0: new state, error estimate, derivative at the end.
 
@@ -52,7 +52,7 @@ class Tableau(NamedTuple):
 
 @functools.cache
 def tableau(name: str) -> Tableau:
-    """diffrax's coefficients of 'tsit5', which is `diffrax.Tsit5` there, and of its like."""
+    """diffrax's coefficients of 'tsit5', which is `diffrax.Tsit5` there; likewise for the others."""
     import diffrax
 
     t: Any = getattr(diffrax, name.capitalize()).tableau
@@ -69,7 +69,7 @@ class RungeKutta:
     unrolled: bool = False  # also for heavy right-hand sides: a GPU kernel holds no inner loop over buffers
 
     def step(
-        self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real, heavy: bool = False
+        self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real, heavy: bool = False
     ) -> tuple[Any, Any, Any]:
         """One step: the new state, the error estimate, the derivative at the end."""
         if heavy and not self.unrolled:
@@ -83,7 +83,7 @@ class RungeKutta:
         zero = jax.tree.map(jnp.zeros_like, y)
         return new, _add_scaled(zero, list(zip(table.error, ks, strict=True)), h), ks[-1]
 
-    def _looped(self, rhs: Callable[[Any, Any], Any], t: Real, y: Any, k0: Any, h: Real) -> tuple[Any, Any, Any]:
+    def _looped(self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real) -> tuple[Any, Any, Any]:
         """The same with the stages in a loop, so that the right-hand side is compiled once and not once per stage."""
         table = tableau(self.name)
         stages = len(table.c)
@@ -92,7 +92,7 @@ class RungeKutta:
         start, shaped = ravel_pytree(y)
         ks = jnp.zeros((stages + 1, start.size)).at[0].set(ravel_pytree(k0)[0])
 
-        def stage(i: Any, s: Any) -> Any:
+        def stage(i: Index, s: PyTree) -> Any:
             ks, _ = s
             new = start + h * jnp.sum(weights[i][:, None] * ks[:stages], axis=0)
             return ks.at[i + 1].set(ravel_pytree(rhs(t + nodes[i] * h, shaped(new)))[0]), new
@@ -102,7 +102,7 @@ class RungeKutta:
         return shaped(new), shaped(error), shaped(ks[-1])
 
 
-def _add_scaled(y: Any, terms: list[tuple[float, Any]], h: Real) -> Any:
+def _add_scaled(y: PyTree, terms: list[tuple[float, Any]], h: Real) -> Any:
     """y + h sum c k over pytrees, leaving out zero weights."""
     used = [(c, k) for c, k in terms if c != 0.0]
     return jax.tree.map(
@@ -118,19 +118,13 @@ class Method(NamedTuple):
     source: str
 
 
-METHODS = (
-    Method(
-        RungeKutta("tsit5", 5),
-        "the default",
-        "Tsitouras 2011, Computers and Mathematics with Applications 62, 770-775",
-    ),
-    Method(
-        RungeKutta("dopri8", 8),
-        "tight tolerances",
-        "Prince and Dormand 1981, Journal of Computational and Applied Mathematics 7, 67-75",
-    ),
-    Method(RODAS5P, "stiff worlds", "Steinebach 2023, BIT Numerical Mathematics 63, 27"),
-)
+def _method(line: registry.Line) -> Method:
+    choose, source, *arguments = line.more
+    made = line.found()
+    return Method(made(*arguments) if arguments else made, choose, source)
+
+
+METHODS = tuple(_method(line) for line in registry.SOLVERS)
 SOLVERS: dict[str, Solver] = {method.solver.name: method.solver for method in METHODS}
 
 
@@ -139,7 +133,7 @@ def solver_of(name: str) -> Solver:
     return SOLVERS[name]
 
 
-def error_norm(error: Any, scale: Any) -> Any:
+def error_norm(error: PyTree, scale: PyTree) -> Any:
     """Root mean square of the error in units of the tolerance; 1 is just acceptable."""
     leaves = jax.tree.leaves(jax.tree.map(lambda e, s: (e / s) ** 2, error, scale))
     total = sum(jnp.sum(leaf) for leaf in leaves)

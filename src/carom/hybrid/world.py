@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
+from .._arguments import HeldLike, PartsLike
 from ..dynamics.constrained import assemble
 from ..dynamics.constraints import AbstractConstraint
 from ..dynamics.energy import kinetic_energy, potential_energy
@@ -52,7 +53,7 @@ class World(eqx.Module):
     def __init__(
         self,
         mechanism: Mechanism,
-        contacts: Any = (),
+        contacts: PartsLike = (),
         control: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         elements: AbstractAutomaton | Sequence[AbstractAutomaton] = (),
         constraints: AbstractConstraint | Sequence[AbstractConstraint] = (),
@@ -210,7 +211,7 @@ def _printed(world: World) -> str:
     return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
 
 
-def _held(mechanism: Mechanism, given: Any) -> tuple[AbstractConstraint, ...]:
+def _held(mechanism: Mechanism, given: HeldLike) -> tuple[AbstractConstraint, ...]:
     """Constraints of this mechanism."""
     items = tuple(given) if isinstance(given, list | tuple) else (given,)
     for item in items:
@@ -229,7 +230,7 @@ RULES = {
 }
 
 
-def _listed(mechanism: Mechanism, field: str, given: Any) -> tuple[Any, ...]:
+def _listed(mechanism: Mechanism, field: str, given: PartsLike) -> tuple[Any, ...]:
     items = tuple(given) if isinstance(given, list | tuple) else (given,)
     items = tuple(item.placed(mechanism) if isinstance(item, AbstractUnplaced) else item for item in items)
     kinds = (AbstractAutomaton, AbstractMember) if field == "contacts" else (AbstractAutomaton,)

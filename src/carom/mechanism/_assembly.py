@@ -12,13 +12,14 @@ import numpy as np
 from jaxtyping import Array
 
 from .. import errors
+from .._arguments import LinksLike
 from .bodies import AbstractBody
 from .link import BASE, Fixed, Free, Link
 from .numbers import Numbers
 from .topology import Topology
 
 
-def named(links: Any) -> list[Link]:
+def named(links: LinksLike) -> list[Link]:
     """Give every link a name and refuse names that could not be told apart."""
     if isinstance(links, AbstractBody | Link):
         links = [links]

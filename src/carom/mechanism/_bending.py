@@ -14,7 +14,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..quantities import Real
+from ..quantities import Point, Real
 
 
 class Reach(eqx.Module):
@@ -76,7 +76,7 @@ def integrated(nodes: Nodes, stiffness: Real, damping: Real) -> Flexible:
     )
 
 
-def node_of(place: Any, mass: Real, rotary: Any, reach: Reach) -> Nodes:
+def node_of(place: Point, mass: Real, rotary: Real, reach: Reach) -> Nodes:
     """A body that is welded to the link, as one node; it turns with the section."""
     one = lambda x: jnp.asarray(x, dtype=float)[None]  # noqa: E731
     return Nodes(jnp.stack([jnp.asarray(x, dtype=float) for x in place])[None], one(mass), one(rotary), *(

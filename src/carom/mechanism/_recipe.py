@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax
+from jaxtyping import PyTree
 
 
 class Weld(NamedTuple):
@@ -33,7 +34,7 @@ class Recipe:
 
     __slots__ = ("made_of",)
 
-    def __init__(self, made_of: Any = None) -> None:
+    def __init__(self, made_of: PyTree = None) -> None:
         traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(made_of))
         self.made_of = None if traced else made_of  # a traced number has no value to write down
 

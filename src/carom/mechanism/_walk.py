@@ -26,6 +26,7 @@ from .topology import Topology
 
 UNROLL = 8
 
+Row = tuple[Any, ...]  # what a step is given for one link: scalars, and some points (x, y)
 PerLink = Any  # list of tuples of scalars (small) or tuple of arrays over the links (large)
 
 
@@ -115,7 +116,7 @@ def outward(
     forked = tour.own.shape[1] > 0
     starts = [jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in zip(*bases, strict=True)]
 
-    def body(state: Any, x: Any) -> Any:
+    def body(state: PyTree, x: PyTree) -> Any:
         before, parked = state
         root, follows, own, source, start, given = x
         parent = before
@@ -165,7 +166,7 @@ def inward(
     tour = _tour(topology)
     forked, roots = tour.own.shape[1] > 0, np.flatnonzero(tour.root)
 
-    def body(state: Any, x: Any) -> Any:
+    def body(state: PyTree, x: PyTree) -> Any:
         before, parked = state
         inner, own, source, given, above = x
         carried = tuple(jnp.where(inner, g, 0.0) for g in lift(before, given))  # from the first child

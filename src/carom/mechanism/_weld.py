@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..quantities import Given, Real
+from ..quantities import Given, Point, Real
 from ._bending import Reach, centre_and_inertia, integrated, joined, node_of, offset
 from .bodies import AbstractBody
 from .numbers import Numbers
@@ -18,7 +18,7 @@ from .topology import Topology
 
 
 def welded(
-    old: Numbers, top: Topology, link: str, body: AbstractBody, at: Given, angle: Real
+    old: Numbers, top: Topology, link: str, body: AbstractBody, at: Point | None, angle: Real
 ) -> tuple[Numbers, Topology]:
     """Both halves of the mechanism in which the body is fixed to the link; see `Mechanism.weld`."""
     k = top.link(link)

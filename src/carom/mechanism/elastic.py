@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import beam, errors
-from ..quantities import Real
+from .._arguments import Count, EndsLike, Name, SectionLike, ShapesLike
+from ..quantities import Given, Real
 from ._bending import Flexible, Nodes, Reach, integrated, offset
 from ._recipe import Recipe
 from .bodies import AbstractBody
@@ -45,17 +46,17 @@ class Beam(AbstractBody):
 
     def __init__(
         self,
-        length: Any = None,
-        section: Any = None,
-        ends: Any = ("simple", "simple"),
-        modes: Any = 1,
-        theory: Any = "timoshenko",
-        shapes: Any = None,
-        rotary: Any = "section",
-        rotary_inertia: Any = None,
-        air_damping: Any = 0.0,
-        material_damping: Any = 0.0,
-        damping_ratio: Any = None,
+        length: Real | None = None,
+        section: SectionLike | None = None,
+        ends: EndsLike = ("simple", "simple"),
+        modes: Count = 1,
+        theory: Name = "timoshenko",
+        shapes: ShapesLike | None = None,
+        rotary: Name = "section",
+        rotary_inertia: Real | None = None,
+        air_damping: Real = 0.0,
+        material_damping: Real = 0.0,
+        damping_ratio: Real | Given | None = None,
         foreshortening: bool = False,
     ) -> None:
         errors.name_in("rotary inertia of Beam (by whose rate)", rotary, ROTARY)

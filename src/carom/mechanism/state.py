@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..quantities import Vector
+from .._arguments import StateLike
+from ..quantities import Real, Rows, Vector
 
 if TYPE_CHECKING:
     from .tree import Mechanism
@@ -44,7 +45,7 @@ class State(eqx.Module):
         return None if self.q.ndim == 1 else self.q.shape[0]
 
 
-def refuse_state(given: Any, mechanism: Mechanism, rows: bool = False) -> State:
+def refuse_state(given: StateLike, mechanism: Mechanism, rows: bool = False) -> State:
     """The state, unless it is none of this mechanism; only a batch takes rows."""
     if not isinstance(given, State):
         raise errors.CaromError(
@@ -76,7 +77,7 @@ def state_of(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) 
     return jax.vmap(lambda one: _single(mechanism, how, one), in_axes=(each,))(arrays)
 
 
-def _array(field: str, value: Any) -> Any:
+def _array(field: str, value: Rows | Real | None) -> Any:
     try:
         if value is None:
             raise TypeError
@@ -85,7 +86,7 @@ def _array(field: str, value: Any) -> Any:
         raise errors.CaromError(f"{field} of state is {value!r}; every entry must be a number") from None
 
 
-def _has_rows(mechanism: Mechanism, field: str, array: Any) -> bool:
+def _has_rows(mechanism: Mechanism, field: str, array: Vector) -> bool:
     """Has it a row per lane? Bases of several free trees may be given as (x, y) each, which is no lane."""
     if not field.startswith("base"):
         return bool(array.ndim == 2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import Any
 
 from .. import errors
+from .._arguments import Name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +122,6 @@ class Topology:
         ]
         return (*bases, *self.names, *bends)
 
-    def link(self, name: Any) -> int:
+    def link(self, name: Name) -> int:
         errors.name_in("link", name, self.names)
         return self.names.index(name)

@@ -21,7 +21,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from ..quantities import Given, Real, Rows, Vector
+from .._arguments import LinksLike, SiteLike
+from ..quantities import Given, Point, Real, Rows, Vector
 from . import _walk as walk
 from ._assembly import named, numbers_of, refuse_idle_links, topology_of
 from ._printed_tree import table
@@ -56,7 +57,7 @@ class Mechanism(eqx.Module):
     topology: Topology = eqx.field(static=True)
     recipe: Recipe = eqx.field(static=True)
 
-    def __init__(self, links: Any, base: Fixed | Free | None = None) -> None:
+    def __init__(self, links: LinksLike, base: Fixed | Free | None = None) -> None:
         require_float64()
         base = Fixed() if base is None else base
         placed = named(links)
@@ -77,7 +78,7 @@ class Mechanism(eqx.Module):
         """Tip of the last link."""
         return self.site(f"{self.topology.names[-1]}.tip")
 
-    def site(self, name: Any) -> Site:
+    def site(self, name: SiteLike) -> Site:
         """The site of that name ('<link>.tip', or one given with `Link(sites=...)`)."""
         if isinstance(name, Site):  # it may come from another mechanism
             name = name.name
@@ -222,7 +223,7 @@ class Mechanism(eqx.Module):
 
     # -- new mechanisms --------------------------------------------------------------------------------------------
 
-    def weld(self, link: str, body: AbstractBody, at: Any = None, angle: Real = 0.0) -> Mechanism:
+    def weld(self, link: str, body: AbstractBody, at: Point | None = None, angle: Real = 0.0) -> Mechanism:
         """A new mechanism in which `body` (a payload, a captured object) is rigidly fixed to a link.
 
         `at` [m] is where the body's origin sits in the link's frame (the link's tip by default), `angle` [rad] the
@@ -235,7 +236,7 @@ class Mechanism(eqx.Module):
         return table(self.numbers, self.topology)
 
 
-def Arm(links: Any, base: Given = (0.0, 0.0)) -> Mechanism:
+def Arm(links: LinksLike, base: Given = (0.0, 0.0)) -> Mechanism:
     """A mechanism on a fixed pivot at `base` = (x, y) [m]: `Mechanism(links, base=Fixed(x, y))`."""
     errors.vector("Arm", "base", base, 2)
     return Mechanism(links, base=Fixed(base[0], base[1]))

@@ -38,13 +38,13 @@ def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, A
     }
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """JSON that can stand inside a script element: no character in it can end the element, or be no number."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _short(x: Any) -> float:
+def _short(x: float) -> float:
     return float(f"{float(x):.9g}")
 
 

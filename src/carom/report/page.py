@@ -11,6 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
+from .._arguments import ClipsLike
 from ..result._clip import Clip, clips_of
 from ..result._files import write_text
 from ..result._json_values import clean
@@ -42,7 +43,7 @@ class Figure(NamedTuple):
 
 
 def report(
-    clips: Any,
+    clips: ClipsLike,
     *,
     title: str,
     about: str = "",
@@ -87,7 +88,7 @@ def report(
     )
 
 
-def write_report(path: str | Path, clips: Any, **options: Any) -> Path:
+def write_report(path: str | Path, clips: ClipsLike, **options: Any) -> Path:
     """Write `report(clips, ...)` to a file: whole, or not at all."""
     path = Path(path)
     text = report(clips, **options)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from .._arguments import ClipsLike
 from ..quantities import Times
 
 
@@ -67,7 +68,7 @@ class Clip:
         return vectors * np.array([-1.0 if self.mirrored else 1.0, 1.0])
 
 
-def clips_of(given: Any) -> tuple[Clip, ...]:
+def clips_of(given: ClipsLike) -> tuple[Clip, ...]:
     """Clips from a result, a clip, or several of either; in the order of time."""
     items = given if isinstance(given, Sequence) else (given,)
     clips = tuple(item if isinstance(item, Clip) else Clip(item) for item in items)

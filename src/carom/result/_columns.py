@@ -36,7 +36,7 @@ class Column(NamedTuple):
     def words(self) -> str:
         return self.said or self.head or self.field.replace("_", " ")
 
-    def read(self, row: Any) -> Any:
+    def read(self, row: object) -> Any:
         """The value; nan where it says nothing."""
         return getattr(row, self.field)
 
@@ -82,6 +82,6 @@ STANCES: tuple[Column, ...] = (
 AT_STOPS = {"m": "rad", "m/s": "rad/s", "N": "N m", "N s": "N m s"}  # units at a joint's stop
 
 
-def record(row: Any, columns: tuple[Column, ...]) -> dict[str, Any]:
+def record(row: object, columns: tuple[Column, ...]) -> dict[str, Any]:
     """An impact, or a stance, by the names of its columns."""
     return {column.field: column.read(row) for column in columns}

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ..hybrid._run import executable
-from ..quantities import Times
+from ..quantities import Function, Times
 
 if TYPE_CHECKING:
     from .result import Result, States
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CHUNK = 512  # rows computed at once
 
 
-def chunked(function: Any, static: tuple[Any, ...], fixed: tuple[Any, ...], columns: tuple[Any, ...]) -> Any:
+def chunked(function: Function, static: tuple[Any, ...], fixed: tuple[Any, ...], columns: tuple[Any, ...]) -> Any:
     """`function(*static, *fixed, *columns)`, which maps over the rows of the columns (one at least); NumPy arrays."""
     count, parts = len(jax.tree.leaves(columns)[0]), []
     for begin in range(0, count, CHUNK):
@@ -29,7 +29,7 @@ def chunked(function: Any, static: tuple[Any, ...], fixed: tuple[Any, ...], colu
     return jax.tree.map(lambda *pieces: np.concatenate(pieces)[:count], *parts)
 
 
-def over(result: Result, times: Times, function: Any, static: tuple[Any, ...] = ()) -> Any:
+def over(result: Result, times: Times, function: Function, static: tuple[Any, ...] = ()) -> Any:
     """`function(*static, world, states)`, which maps over the states, at the instants asked for."""
     times = np.atleast_1d(np.asarray(times, dtype=float))
     if not times.size:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import ClipsLike
 from ..contact.surfaces._outline import Box, box_around
 from ..hybrid.reporting import ContactReport, Line
 from ..mechanism import Mechanism
@@ -98,7 +99,7 @@ class Drawing:
         return np.concatenate([part.t for part in self.parts])
 
 
-def drawing(clips: Any, times: Times, forces: bool = True) -> Drawing:
+def drawing(clips: ClipsLike, times: Times, forces: bool = True) -> Drawing:
     """Geometry at common times [s]; where two clips meet the time belongs to the later one.
 
     `forces=False` leaves out contact forces, which cost more than all the rest.

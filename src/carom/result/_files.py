@@ -85,7 +85,7 @@ def _umask() -> int:
 
 @contextlib.contextmanager
 def uninterrupted(words: str = "") -> Iterator[None]:
-    """Ctrl-C inside is heard when the work is done, which these words say; a second one at once."""
+    """Ctrl-C inside takes effect when the work is done, which these words say; a second one at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import errors
+from .._arguments import ClipsLike
+from ..quantities import Given, Real
 from ._clip import Clip, clips_of
 from ._drawing import Drawing, Part, drawing
 from ._files import FileError, written
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENDINGS = (".mp4", ".gif", ".png")
-WATCH = 1.6  # [s] of film for one impact
-HOLD = 0.5  # [s] of film for a blow of no duration
+WATCH, HOLD = 1.6, 0.5  # [s] of film for an impact, and for an instantaneous one
 AROUND = 0.25  # of an impact's duration before and after it
 STRIP = 8  # pictures of a strip
 INK, SOFT, LINK, FILL = "#1d2126", "#626a73", "#46566a", "#8fa2b8"
@@ -29,13 +30,13 @@ GROUND, FORCE, TRACE = "#7d756a", "#c2342b", "#b08a4f"
 
 
 def animate(
-    clips: Any,
+    clips: ClipsLike,
     path: str | Path,
     *,
-    fps: Any = 30,
-    speed: Any = 1.0,
+    fps: Real = 30,
+    speed: Real = 1.0,
     stretch_impacts: bool = True,
-    size: Any = (960, 540),
+    size: Given = (960, 540),
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write a film (.mp4, .gif), or a strip of pictures (.png).
@@ -211,7 +212,7 @@ def _zigzag(ends: np.ndarray, size: float) -> np.ndarray:
     return ends[0] + share * way + size * side * across
 
 
-def _arrow(axes: Any, largest: float, point: np.ndarray, force: np.ndarray, longest: float) -> None:
+def _arrow(axes: Axes, largest: float, point: np.ndarray, force: np.ndarray, longest: float) -> None:
     """Lengths grow with the logarithm, so that newtons are seen beside kilonewtons."""
     size = float(np.hypot(*force))
     if size <= 1e-7 * largest or size == 0.0:
@@ -228,7 +229,7 @@ def _arrow(axes: Any, largest: float, point: np.ndarray, force: np.ndarray, long
     shown = f"{size / 1e3:.3g} kN" if size >= 1e3 else f"{size:.3g} N"
     left, right = axes.get_xlim()
     side = -1 if point[0] + way[0] > left + 0.8 * (right - left) else 1  # no words beyond the edge
-    style = {"color": FORCE, "fontsize": 9, "ha": "left" if side > 0 else "right", "zorder": 6}
+    style: dict[str, Any] = {"color": FORCE, "fontsize": 9, "ha": "left" if side > 0 else "right", "zorder": 6}
     axes.annotate(shown, tuple(point + way), xytext=(5 * side, 2), textcoords="offset points", **style)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> Any:
     """No arrays, no objects; JSON has no word for infinity and nan: null stands for both."""
     if isinstance(value, Mapping):
         return {str(key): clean(each) for key, each in value.items()}

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from .. import errors, native
+from .._arguments import SiteLike
 from ..dynamics.energy import kinetic_energy_by_link, momentum, potential_energy
 from ..hybrid._flow import bond_forces, scene_with_motion
 from ..hybrid.reporting import Phase, Touch
@@ -188,7 +190,7 @@ def all_site_signals(result: Result, times: Times) -> dict[str, SiteSignals]:
     return {name: SiteSignals(moves[:, k, :2], moves[:, k, 2:]) for k, name in enumerate(names)}
 
 
-def site_signals(result: Result, times: Times, site: Any) -> SiteSignals:
+def site_signals(result: Result, times: Times, site: SiteLike) -> SiteSignals:
     """Position and velocity of a site, given by its name or itself."""
     return all_site_signals(result, times)[result.world.mechanism.site(site).name]
 
@@ -218,7 +220,7 @@ def _columns(touch: Touch) -> Any:
     return _arrays(forces | {name: getattr(k, name) for name in ("indentation", "rate", "sliding", "x", "y")})
 
 
-def _arrays(values: Any) -> Any:
+def _arrays(values: PyTree) -> Any:
     return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), values)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..mechanism import Mechanism, Site
+from ..mechanism._bending import Reach
+from ..quantities import Point
 
 BENDS = 13  # points of an elastic link's axis
 
@@ -30,7 +32,7 @@ class Skeleton:
             else:
                 self.origin[k] = q[:, at : at + 2] + hang
 
-    def point(self, link: int, at: Any, reach: Any = None) -> np.ndarray:
+    def point(self, link: int, at: Point, reach: Reach | None = None) -> np.ndarray:
         """A point (x, y) of the straight link, where the bent one has it: (times, 2)."""
         own = np.broadcast_to(np.asarray(at, dtype=float), (len(self.q), 2))
         if reach is not None:

@@ -18,7 +18,7 @@ from .. import native
 from ..hybrid._flow import driven
 from ..hybrid.scene import Continuous, Scene, split
 from ..hybrid.world import World
-from ..quantities import Memories, Phases, Times
+from ..quantities import Coordinates, Memories, Phases, Real, Vector
 from ._dense import chunked
 
 if TYPE_CHECKING:
@@ -107,12 +107,14 @@ def _touch_states(result: Result) -> tuple[Any, ...]:
     return marks.t, marks.before, tuple(np.asarray(p).astype(int) for p in marks.phases_before), marks.memory_before
 
 
-def _pressed(i: int, j: int, world: World, t: Times, y: Any, phases: Phases, memory: Memories) -> tuple[Any, Any]:
+def _pressed(
+    i: int, j: int, world: World, t: Vector, y: Continuous, phases: Phases, memory: Memories
+) -> tuple[Any, Any]:
     """Rate of a contact's indentation, and its acceleration under weight and motors alone: how they press it."""
     pair, m = world.automata[i].report.contacts[j].pair, world.mechanism
 
-    def one(t: Any, y: Continuous, phases: Any, memory: Any) -> tuple[Any, Any]:
-        def rate(t: Any, q: Any, v: Any) -> Any:
+    def one(t: Real, y: Continuous, phases: Phases, memory: Memories) -> tuple[Any, Any]:
+        def rate(t: Real, q: Coordinates, v: Coordinates) -> Any:
             return jnp.asarray(pair.touching(Scene(m, t, q, v)).rate, dtype=float)
 
         y = y._replace(work=())

@@ -13,6 +13,7 @@ from ..hybrid._flow import scene_with_motion
 from ..hybrid.scene import Continuous, Own, split
 from ..hybrid.world import World
 from ._dense import over
+from ._records import States
 from ._spells import Spell
 
 if TYPE_CHECKING:
@@ -114,10 +115,10 @@ def _over(result: Result, s: Spell, times: np.ndarray) -> _Columns:
     return _Columns(*over(result, times, _forces, (s.automaton, s.contact)))
 
 
-def _forces(i: int, j: int, world: World, states: Any) -> Any:
+def _forces(i: int, j: int, world: World, states: States) -> Any:
     """Kinematics and forces of contact j of automaton i at every one of the states."""
 
-    def one(s: Any) -> Any:
+    def one(s: States) -> Any:
         y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
         scene = scene_with_motion(world, s.t, y, s.phases, s.memory)
         k, push, drag = world.automata[i].report.touches(scene, Own(s.phases[i], s.memory[i], s.extra[i]))[j]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import registry
 from ..hybrid import outcome
 from ._columns import AT_STOPS, IMPACTS, Column
 from .impacts import Impact
@@ -81,8 +82,7 @@ def table(rows: Sequence[Number], most: int = SHOWN) -> list[str]:
 
 def converge(result: Result, progress: bool | None = None) -> Convergence:
     """Repeat a run at a tenth of its tolerance, and compare. Ctrl-C goes on to the caller, who still has the result."""
-    from .._simulation import repeat  # which imports results
-
+    repeat = registry.REPEAT.found()
     rtol, atol = (tighter(float(x)) for x in (result.integration.rtol, result.integration.atol))
     # What was stopped from outside is compared up to there; what failed by itself may fail elsewhere, or not at all.
     stopped = int(result.final.outcome) in (outcome.RUNNING, outcome.STEP_LIMIT)

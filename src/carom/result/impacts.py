@@ -16,10 +16,10 @@ from .. import native
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid._run import EventRow
 from ..hybrid.reporting import ContactReport, Pair
-from ..hybrid.scene import Own, Scene, split
+from ..hybrid.scene import Continuous, Own, Scene, split
 from ..hybrid.world import World
 from ..mechanism import Mechanism
-from ..quantities import Times, Vector
+from ..quantities import Columns, Real, Vector
 from ._dense import chunked
 from ._spells import Spell, spells_of, stances_among
 from ._within import course_of
@@ -190,21 +190,21 @@ class Side:
     energies: np.ndarray
 
 
-def side_of(world: World, pair: Pair, t: np.ndarray, y: Any, rows: np.ndarray) -> Side:
+def side_of(world: World, pair: Pair, t: np.ndarray, y: Continuous, rows: np.ndarray) -> Side:
     """Of the marks' states `y` in these rows."""
     q, v = (_stacked(x, rows) for x in (y.q, y.v))
     rate, sliding, depth, energies = chunked(_touch, (), (world.mechanism, pair), (t, q, v))
     return Side(-rate, sliding, depth, energies)
 
 
-def _stacked(columns: Any, rows: np.ndarray) -> np.ndarray:
+def _stacked(columns: Columns, rows: np.ndarray) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.asarray(column)[rows] for column in columns], axis=1)
     return np.asarray(columns)[rows]
 
 
-def _touch(mechanism: Mechanism, pair: Pair, t: Times, q: Vector, v: Vector) -> tuple[Any, ...]:
-    def one(t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+def _touch(mechanism: Mechanism, pair: Pair, t: Vector, q: Vector, v: Vector) -> tuple[Any, ...]:
+    def one(t: Real, q: Vector, v: Vector) -> tuple[Any, ...]:
         k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
         motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))
         return (*motion, kinetic_energy_by_link(mechanism, q, v))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
-from .. import errors, native
+from .. import errors, native, registry
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
@@ -21,7 +22,7 @@ from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Times, Vector
+from ..quantities import Columns, Coordinates, Given, Real, Times, Vector
 from . import impacts as impacts_of
 from ._dense import chunked
 from ._records import Event as Event
@@ -224,9 +225,8 @@ class Result:
     @property
     def plot(self) -> Plots:
         """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
-        from ..figures import Plots
-
-        return Plots(self)
+        plots: Plots = registry.PLOTS.found()(self)
+        return plots
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
@@ -242,15 +242,15 @@ class Result:
         )
 
 
-def _row(columns: Any, r: int) -> Any:
+def _row(columns: PyTree, r: int) -> Any:
     return jax.tree.map(lambda column: column[r], columns)
 
 
-def _vector(values: Any) -> np.ndarray:
+def _vector(values: Coordinates) -> np.ndarray:
     return np.stack([np.asarray(x) for x in values]) if isinstance(values, tuple) else np.asarray(values)
 
 
-def _with_end(columns: Any, end: Any) -> np.ndarray:
+def _with_end(columns: Columns, end: Columns) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
     return np.concatenate([columns, np.asarray(end)[None]])
@@ -268,7 +268,7 @@ def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
         return found
     last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
 
-    def choose(column: Any, value: Any) -> Any:
+    def choose(column: np.ndarray, value: Given) -> Any:
         mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
         return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
 
@@ -289,7 +289,7 @@ def _dense(integration: Integration, world: World, begin: StepRow, times: Times)
     def one(row: StepRow, t: Times) -> States:
         phases = tuple(p.astype(int) for p in row.phases)
 
-        def rhs(t: Any, y: Continuous) -> Continuous:
+        def rhs(t: Real, y: Continuous) -> Continuous:
             return derivative(world, t, y, phases, row.memory)
 
         y = integration.solver.step(rhs, row.t, row.y, rhs(row.t, row.y), t - row.t, world.heavy)[0]

@@ -9,6 +9,7 @@ from ..contact import Material
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import Mechanism, State
+from ..quantities import Vector
 from . import world_tables
 from .control_tables import Around
 from .model import Scenario
@@ -21,7 +22,7 @@ def world_of(scenario: Scenario) -> World:
     return assembled(scenario, mechanism_of(scenario))
 
 
-def assembled(scenario: Scenario, whole: Mechanism, q: Any = None) -> World:
+def assembled(scenario: Scenario, whole: Mechanism, q: Vector | None = None) -> World:
     """A world of a mechanism with the scenario's contacts, controllers and springs.
 
     `q` is the pose that a hold-pose controller without one of its own keeps.
@@ -157,7 +158,7 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     return made
 
 
-def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Any = None) -> list[Any]:
+def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Vector | None = None) -> list[Any]:
     """Controllers; `q` is the pose that a hold-pose controller without one of its own keeps."""
     around = Around(whole, {c.name: c for c in contacts}, lambda: _start_pose(scenario, whole) if q is None else q)
     out = []

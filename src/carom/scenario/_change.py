@@ -72,7 +72,7 @@ def _split(path: str) -> list[str]:
     return parts
 
 
-def _put(whole: dict[str, Any], path: list[str], value: Any) -> None:
+def _put(whole: dict[str, Any], path: list[str], value: object) -> None:
     """Set one value; tables that are left to their defaults are made on the way."""
     data: Any = whole
     for i, step in enumerate(path):
@@ -115,7 +115,7 @@ def _index(data: list[Any], path: list[str], i: int) -> int:
     return int(step)
 
 
-def _over(below: Any, above: Any) -> Any:
+def _over(below: object, above: object) -> Any:
     """Tables are merged, everything else is replaced."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above

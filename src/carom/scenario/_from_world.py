@@ -9,13 +9,15 @@ import jax
 import numpy as np
 
 from .. import mechanism
+from .._arguments import StateLike
 from ..errors import CaromError
 from ..forms import stated
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
 from ..hybrid.world import FRICTION_RULES, World
 from ..mechanism import Mechanism, State
-from ..mechanism._recipe import Tree
+from ..mechanism._recipe import Tree, Weld
 from ..mechanism.state import refuse_state
+from ..quantities import Real
 from ._build import mechanism_of
 from ._text import checked
 from .body_tables import told_body
@@ -30,7 +32,7 @@ WORDS = ("title", "about", "source")
 
 
 def scenario_of(
-    world: Any, start: Any, *, until: Any, name: str, settings: Settings | None = None, **words: Any
+    world: World, start: StateLike, *, until: Real, name: str, settings: Settings | None = None, **words: Any
 ) -> Scenario:
     """The scenario that simulates this world from this start."""
     if not isinstance(world, World):
@@ -93,7 +95,7 @@ def _refuse_changed(made: Scenario, world: World) -> None:
 # -- mechanisms --------------------------------------------------------------------------------------------------------
 
 
-def _mechanisms(m: Any) -> dict[str, Any]:
+def _mechanisms(m: mechanism.Mechanism) -> dict[str, Any]:
     made_of = m.recipe.made_of
     if isinstance(made_of, Tree):
         return {"robot": _tree(made_of)}
@@ -116,7 +118,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
     return out
 
 
-def _link(link: Any) -> dict[str, Any]:
+def _link(link: mechanism.Link) -> dict[str, Any]:
     out = plain_fields(link, ("parent", "at")) | {
         "body": told_body(link.body),
         "joint": plain_fields(link.joint, ("stiffness", "rest", "damping")),
@@ -126,7 +128,7 @@ def _link(link: Any) -> dict[str, Any]:
     return out
 
 
-def _weld(weld: Any) -> dict[str, Any]:
+def _weld(weld: Weld) -> dict[str, Any]:
     where = {} if weld.at is None else {"at": plain(weld.at)}
     return {"link": weld.link, "body": told_body(weld.body), "angle": plain(weld.angle)} | where
 

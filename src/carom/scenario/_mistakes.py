@@ -24,7 +24,7 @@ def refusal(found: Sequence[ErrorDetails], data: dict[str, Any], where: str, tex
     return ScenarioError(f"{at}: {_rule(first, path, data)}{_others(ranked, path, data)}", field)
 
 
-def _others(ranked: Sequence[ErrorDetails], path: Path, data: Any) -> str:
+def _others(ranked: Sequence[ErrorDetails], path: Path, data: object) -> str:
     """Which other fields are wrong. Tables on the way are not: they are what another member of a union would say."""
     paths = dict.fromkeys(_path(e["loc"], data) for e in ranked)
     others = [dotted(p) for p in paths if p != path[: len(p)]]
@@ -94,7 +94,7 @@ def _tags() -> set[str]:
 _TAGS = _tags()
 
 
-def _rule(mistake: ErrorDetails, path: Path, data: Any) -> str:
+def _rule(mistake: ErrorDetails, path: Path, data: object) -> str:
     name, kind = dotted(path), mistake["type"]
     given = shown(mistake["input"])
     if kind == "extra_forbidden":
@@ -156,7 +156,7 @@ def _tag(mistake: ErrorDetails) -> str:
     return str(mistake["ctx"]["discriminator"]).strip("'")
 
 
-def _tag_sentence(mistake: ErrorDetails, path: Path, data: Any) -> str:
+def _tag_sentence(mistake: ErrorDetails, path: Path, data: object) -> str:
     from .schema_data import tags_at
 
     key, name = _tag(mistake), dotted(path)
@@ -173,7 +173,7 @@ def _tag_sentence(mistake: ErrorDetails, path: Path, data: Any) -> str:
 RENAMED = {("contacts", "impact"): "normal"}
 
 
-def _unknown(path: Path, data: Any) -> str:
+def _unknown(path: Path, data: object) -> str:
     today = RENAMED.get((str(path[0]), str(path[-1])))
     if today is not None and len(path) == 3:
         return f"{dotted(path)} belongs to format 1; it is now {dotted((*path[:-1], today))}"
@@ -183,19 +183,19 @@ def _unknown(path: Path, data: Any) -> str:
     return f"there is no field {dotted(path)}; {hint}"
 
 
-def _model_at(path: Path, data: Any) -> type[BaseModel] | None:
+def _model_at(path: Path, data: object) -> type[BaseModel] | None:
     """The kind of table that stands at a place of the data."""
     from .schema_data import model_at
 
     return model_at(path, data)
 
 
-def _known_keys(path: Path, data: Any) -> list[str]:
+def _known_keys(path: Path, data: object) -> list[str]:
     model = _model_at(path, data)
     return list(model.model_fields) if model else []
 
 
-def _meaning(path: Path, data: Any) -> str:
+def _meaning(path: Path, data: object) -> str:
     """What a field means in the table that stands there; a parameter of one law is not that of another."""
     from .schema_data import meaning_at
 
@@ -204,7 +204,7 @@ def _meaning(path: Path, data: Any) -> str:
     return meaning_at(path) if field is None else field.description or ""
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as people write it, not longer than a line."""
     if isinstance(value, dict):
         return "a table"

@@ -62,13 +62,13 @@ def plain(scenario: Scenario) -> dict[str, Any]:
     return dict(_without_none(scenario.model_dump(mode="python")))
 
 
-def _without_none(value: Any) -> Any:
+def _without_none(value: object) -> Any:
     if isinstance(value, dict):
         return {key: _without_none(each) for key, each in value.items() if each is not None}
     return [_without_none(each) for each in value] if isinstance(value, list) else value
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     """How deep tables and arrays are nested; without recursion, which a file could exhaust."""
     depth, layer = 0, [value]
     while layer and depth <= DEEPEST:

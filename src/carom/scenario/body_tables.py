@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from .. import beam, mechanism
-from ..forms import named, stated
+from .. import beam, mechanism, registry
+from ..forms import stated
 from .fields import Number, Part, Word, says
 from .form_tables import choice, form_table, told_by
 
@@ -62,14 +62,7 @@ class Beam(Part):
 
 
 WHOLE = ("modes", "foreshortening")
-# A body of a class with a form joins here.
-KINDS = (
-    "mechanism.bodies.Rod",
-    "mechanism.bodies.Disk",
-    "mechanism.bodies.PointMass",
-    "mechanism.bodies.Body",
-)
-BODIES = (*(form_table(named(kind)) for kind in KINDS), Beam)
+BODIES = (*(form_table(line.found()) for line in registry.BODIES), Beam)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -79,6 +72,6 @@ else:
     AnyBody = choice(BODIES)
 
 
-def told_body(body: Any) -> dict[str, Any]:
+def told_body(body: object) -> dict[str, Any]:
     """A body as a table."""
     return told_by(BODIES, "a body", body)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .. import registry
 from ..errors import name_in
-from ..forms import Slot, named
+from ..forms import Slot
 from .contact_tables import Notes
 from .fields import Point, Word
 from .form_tables import TYPES, FormTable, choice, form_table, told_by
@@ -29,13 +30,7 @@ class ConstraintTable(FormTable):
         return tuple(value) if slot.kind == "place" else super().read(slot)
 
 
-# A constraint of a class with a form joins here.
-KINDS = (
-    "dynamics.constraints.Pin",
-    "dynamics.constraints.Locked",
-    "contact.on_surface.OnSurface",
-)
-CONSTRAINTS = tuple(form_table(named(kind), ConstraintTable) for kind in KINDS)
+CONSTRAINTS = tuple(form_table(line.found(), ConstraintTable) for line in registry.CONSTRAINTS)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

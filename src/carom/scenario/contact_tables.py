@@ -1,4 +1,4 @@
-"""Tables of contacts: who meets whom, by which laws; and of the materials that laws name."""
+"""Tables of contacts: what touches what, by which laws; and of the materials that laws name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .. import contact
 from ..contact.material import hertz_stiffness
 from ..errors import CaromError, name_in
 from ..forms import stated
+from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from .fields import Number, Part, Word, says
 from .form_tables import plain, plain_fields, told_by
@@ -160,13 +161,13 @@ class Contact(Part):
         return out | self.against.made(whole)
 
     @classmethod
-    def told(cls, pair: Any, normal: Any, friction: Any, notes: Notes) -> dict[str, Any]:
+    def told(cls, pair: Any, normal: object, friction: contact.AbstractFriction | None, notes: Notes) -> dict[str, Any]:
         table = told_by(PAIRS, "a pair", pair, notes) | {"normal": told_law(normal, notes)}
         rubs = friction is not None and friction.rubs
         return table | ({"friction": told_law(friction, notes)} if rubs else {})
 
 
-def told_contacts(automaton: Any, notes: Notes) -> dict[str, dict[str, Any]]:
+def told_contacts(automaton: AbstractAutomaton, notes: Notes) -> dict[str, dict[str, Any]]:
     """The contacts that an automaton holds, by name."""
     held = automaton.report.contacts
     return {c.name: Contact.told(c.pair, normal, friction, notes) for c in held for normal, friction in (c.laws,)}

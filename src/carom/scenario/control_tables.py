@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from ..forms import Slot, named
+from .. import registry
+from ..forms import Slot
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from .form_tables import TYPES, FormTable, choice, form_table, told_by
@@ -54,14 +55,7 @@ class ControlTable(FormTable):
         return told_trajectory(value) if kind == "trajectory" else super().write(kind, value)
 
 
-# A controller of a class with a form joins here.
-KINDS = (
-    "control.posture.PostureControl",
-    "control.computed_torque.ComputedTorque",
-    "control.feedforward.FeedForward",
-    "captures.hold.HoldPose",
-)
-CONTROLLERS = tuple(form_table(named(kind), ControlTable) for kind in KINDS)
+CONTROLLERS = tuple(form_table(line.found(), ControlTable) for line in registry.CONTROLLERS)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -71,6 +65,6 @@ else:
     Control = choice(CONTROLLERS)
 
 
-def told_controller(c: Any, world: World) -> dict[str, Any]:
+def told_controller(c: object, world: World) -> dict[str, Any]:
     """A controller as a table."""
     return told_by(CONTROLLERS, f"'{getattr(c, 'name', c)}'", c, world.mechanism)

@@ -10,6 +10,7 @@ from pydantic import Field, create_model
 
 from ..errors import CaromError
 from ..forms import Form, Slot, Spelled, stated
+from ..quantities import Given
 from .fields import Number, Numbers, Part, Point, Table, Word, says
 
 TYPES: dict[str, Any] = {
@@ -48,7 +49,7 @@ class FormTable(Part):
         return tuple(value) if slot.kind == "point" and value is not None else value
 
     @classmethod
-    def told(cls, thing: Any, *around: Any) -> dict[str, Any] | None:
+    def told(cls, thing: object, *around: Any) -> dict[str, Any] | None:
         """The object as a table; None if its class has another form, or it holds what no file can."""
         values = cls.form.told(thing, *around) if stated(thing, "form") is cls.form else None
         if values is None:
@@ -88,7 +89,7 @@ def choice(tables: Iterable[Any], tag: str = "kind") -> Any:
     return Annotated[Union[tuple(tables)], Field(discriminator=tag)]  # noqa: UP007 (a union of many at run time)
 
 
-def told_by(tables: Iterable[Any], what: str, thing: Any, *context: Any) -> dict[str, Any]:
+def told_by(tables: Iterable[Any], what: str, thing: object, *context: Any) -> dict[str, Any]:
     """The thing as the first of the tables that can tell it."""
     tables = tuple(tables)
     for table in tables:
@@ -111,7 +112,7 @@ def rows_of(field: str, rows: list[list[float]]) -> np.ndarray:
     return np.asarray(rows, dtype=float)
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Numbers and lists as TOML has them."""
     if isinstance(value, str | bool) or value is None:
         return value
@@ -120,12 +121,12 @@ def plain(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
-def plain_fields(thing: Any, names: Iterable[str]) -> dict[str, Any]:
+def plain_fields(thing: object, names: Iterable[str]) -> dict[str, Any]:
     """Attributes that have a value, as plain numbers."""
     return {name: plain(getattr(thing, name)) for name in names if getattr(thing, name) is not None}
 
 
-def plain_gravity(vector: Any) -> Any:
+def plain_gravity(vector: Given) -> Any:
     """g downwards where that says it, else the vector."""
     x, y = np.asarray(vector, dtype=float).tolist()
     return -y if x == 0.0 else [x, y]

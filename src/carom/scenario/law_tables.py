@@ -63,7 +63,7 @@ else:
 
 
 @functools.cache
-def entry_of(law: Any) -> LawEntry | None:
+def entry_of(law: type) -> LawEntry | None:
     """The catalogue's entry of a class of laws."""
     return next((e for entries in catalogue.kinds().values() for e in entries if e.law is law), None)
 

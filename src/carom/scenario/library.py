@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
+from .._arguments import FileLike
 from ._text import LONGEST, read
 from .model import Scenario
 from .places import ScenarioError, shortened
@@ -30,12 +30,12 @@ def text_of(name: str) -> str:
     return resources.files(__package__).joinpath(FOLDER, f"{name}.toml").read_text(encoding="utf-8")
 
 
-def load(name: Any) -> Scenario:
+def load(name: FileLike) -> Scenario:
     """A shipped scenario by name, or a file: what ends in .toml or holds a slash is a path."""
     return read(*text_and_place(name))
 
 
-def text_and_place(name: Any) -> tuple[str, str]:
+def text_and_place(name: FileLike) -> tuple[str, str]:
     """The text of a shipped scenario or of a file, and what to call it in messages."""
     text = str(name)
     if isinstance(name, Path) or text.endswith(".toml") or "/" in text or "\\" in text:

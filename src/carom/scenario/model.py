@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from .._arguments import FileLike
 from ..hybrid.settings import DEFAULT
 from ..hybrid.solvers import METHODS
+from ..quantities import Real
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
@@ -151,7 +153,7 @@ class Scenario(Part):
     # -- between files and Python --------------------------------------------------------------------------------------
 
     @staticmethod
-    def load(name: Any) -> Scenario:
+    def load(name: FileLike) -> Scenario:
         """A shipped scenario by its name, or a file by its path."""
         from .library import load
 
@@ -169,7 +171,7 @@ class Scenario(Part):
         world: World,
         start: State,
         *,
-        until: Any,
+        until: Real,
         name: str = "world",
         settings: Settings | None = None,
         **words: Any,

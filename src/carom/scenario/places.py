@@ -27,7 +27,7 @@ class ScenarioError(CaromError):
 
 
 @contextlib.contextmanager
-def at(*path: str | int, words: str = "", holds: Any = None) -> Iterator[None]:
+def at(*path: str | int, words: str = "", holds: object = None) -> Iterator[None]:
     """Refusals inside are said with this place, or with these words for it.
 
     Their path ends at the field that the refusal names, where the table that stands here, `holds`, has it.
@@ -53,7 +53,7 @@ def inside(*path: str | int) -> Iterator[None]:
         raise ScenarioError(str(refusal), (*path, *refusal.path)) from None
 
 
-def _blamed(table: Any, refusal: CaromError) -> Path:
+def _blamed(table: object, refusal: CaromError) -> Path:
     """Where a table has the field, or the name, that a refusal blames; () if nowhere, or at several places."""
     layer: list[tuple[Path, Any]] = [((), table)]
     while layer:
@@ -69,7 +69,7 @@ def _blamed(table: Any, refusal: CaromError) -> Path:
     return ()
 
 
-def _entries(value: Any) -> Iterable[tuple[str | int, Any]]:
+def _entries(value: object) -> Iterable[tuple[str | int, Any]]:
     """What a table or list holds, by key; numbers and words hold nothing."""
     if isinstance(value, BaseModel):
         return [(name, getattr(value, name)) for name in type(value).model_fields]

@@ -20,20 +20,20 @@ def json_schema() -> dict[str, Any]:
     return found
 
 
-def model_at(path: tuple[str | int, ...], data: Any) -> type[BaseModel] | None:
+def model_at(path: tuple[str | int, ...], data: object) -> type[BaseModel] | None:
     """The kind of table at a place of a scenario's data; the data tell which member of a union it is."""
     kind = _chosen(*_type_at(path, data))
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def tags_at(path: tuple[str | int, ...], data: Any, key: str) -> list[str]:
+def tags_at(path: tuple[str | int, ...], data: object, key: str) -> list[str]:
     """The words that `key` may have in the tables of one place, in the order of their list."""
     tables = [m for m in _members(_type_at(path, data)[0]) if isinstance(m, type) and issubclass(m, BaseModel)]
     fields = [table.model_fields[key] for table in tables if key in table.model_fields]
     return [word for field in fields for word in get_args(field.annotation)]
 
 
-def _type_at(path: tuple[str | int, ...], data: Any) -> tuple[Any, Any]:
+def _type_at(path: tuple[str | int, ...], data: object) -> tuple[Any, Any]:
     """What may stand at a place, all members of a union, and the value that does."""
     kind: Any = Scenario
     for step in path:
@@ -63,7 +63,7 @@ def meaning_at(path: tuple[str | int, ...]) -> str:
     return ""
 
 
-def _inside(kind: Any, step: str) -> Any:
+def _inside(kind: object, step: str) -> Any:
     """The type of an entry of a table, mapping or list."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         field = kind.model_fields.get(step)
@@ -72,7 +72,7 @@ def _inside(kind: Any, step: str) -> Any:
     return values[0] if values else None
 
 
-def _values(kind: Any) -> list[Any]:
+def _values(kind: object) -> list[Any]:
     """Types of the values of a mapping or list."""
     out: list[Any] = []
     for member in _members(kind):
@@ -84,7 +84,7 @@ def _values(kind: Any) -> list[Any]:
     return out
 
 
-def _members(kind: Any) -> list[Any]:
+def _members(kind: object) -> list[Any]:
     """Members of a union, the kind itself if it is none; annotations are taken off."""
     if get_origin(kind) is Annotated:
         return _members(get_args(kind)[0])
@@ -93,7 +93,7 @@ def _members(kind: Any) -> list[Any]:
     return [kind]
 
 
-def _chosen(kind: Any, value: Any) -> Any:
+def _chosen(kind: object, value: object) -> Any:
     """The member of a union that the value's tag names."""
     members = [m for m in _members(kind) if m is not types.NoneType]
     tables = [m for m in members if isinstance(m, type) and issubclass(m, BaseModel)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import registry
 from ..contact import Moving
 from ..contact.surfaces.moving import is_ready
 from ..errors import CaromError
-from ..forms import named, stated
+from ..forms import stated
 from .fields import Number, Part, Point, says
 from .form_tables import choice, form_table, plain, told_by
 
@@ -31,15 +32,9 @@ class SurfaceMotion(Part):
         return motion | ({"amplitude": [ax, ay], "frequency": frequency, "phase": phase} if frequency else {})
 
 
-# A surface of a class with a form joins here.
-KINDS = (
-    "contact.surfaces.plane.Plane",
-    "contact.surfaces.circle.Circle",
-    "contact.surfaces.spline.Spline",
-)
 SURFACES = tuple(
-    form_table(named(kind), motion=(SurfaceMotion | None, says("how it moves; at rest if left out", None)))
-    for kind in KINDS
+    form_table(line.found(), motion=(SurfaceMotion | None, says("how it moves; at rest if left out", None)))
+    for line in registry.SURFACES
 )
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .. import control
+from .. import control, registry
 from ..errors import name_in
-from ..forms import Slot, named
+from ..forms import Slot
 from ..mechanism import Mechanism
 from .form_tables import FormTable, choice, form_table, plain, told_by
 
@@ -29,13 +29,7 @@ class SwitchTable(FormTable):
         return value.name if kind == "site" else plain(value)
 
 
-# A switch of a class with a form joins here.
-KINDS = (
-    "control.switch.OnStrike",
-    "control.switch.AtHeight",
-    "control.switch.AtTime",
-)
-SWITCHES = tuple(form_table(named(kind), SwitchTable) for kind in KINDS)
+SWITCHES = tuple(form_table(line.found(), SwitchTable) for line in registry.SWITCHES)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -51,6 +45,6 @@ def made_switch(table: Any, whole: Mechanism, contacts: dict[str, Any]) -> contr
     return made
 
 
-def told_switch(switch: Any) -> dict[str, Any]:
+def told_switch(switch: object) -> dict[str, Any]:
     """A switch as a table."""
     return told_by(SWITCHES, "a switch", switch)

@@ -5,6 +5,7 @@ from .batch import batch as batch
 from .final import final_state as final_state
 from .fitting import Fit as Fit
 from .fitting import fit as fit
+from .free_strike import simulated_restitution as simulated_restitution
 from .orbit import Orbit as Orbit
 from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ Start = Callable[[Any], State] | None  # a function of the lane's parameters, or
 How = tuple[Start, bool]  # where lanes start, and whether they keep a ledger
 
 
-def _begin(make: Function, how: How, p: Any, given: PyTree, until: Real) -> Carry:
+def _begin(make: Function, how: How, p: PyTree, given: PyTree, until: Real) -> Carry:
     """The carry of one lane before its first step; a lane whose numbers break a rule has its outcome already."""
     with errors.collecting() as flaws:
         world = make(p)
@@ -49,7 +49,7 @@ def _begin(make: Function, how: How, p: Any, given: PyTree, until: Real) -> Carr
     return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
 
-def state_of(world: World, how: How, p: Any, given: PyTree) -> State:
+def state_of(world: World, how: How, p: PyTree, given: PyTree) -> State:
     """The start of one lane."""
     return refuse_state(given if how[0] is None else how[0](p), world.mechanism)
 
@@ -62,7 +62,7 @@ def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integr
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _one_kernel(make: Function, how: How, numbers: Any, parameters: PyTree, given: PyTree) -> Carry:
+def _one_kernel(make: Function, how: How, numbers: PyTree, parameters: PyTree, given: PyTree) -> Carry:
     """All lanes in one kernel; tolerances and limits are constants of it."""
     integration = Integration(*numbers)
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
@@ -124,7 +124,7 @@ def _one_by_one(
 ) -> Ends:
     """One lane after the other, each to its end."""
 
-    def one(x: Any) -> Ends:
+    def one(x: PyTree) -> Ends:
         world = make(x[0])
         solver = integration.solver
         if many and world.weight <= UNROLLED and isinstance(solver, RungeKutta):
@@ -153,7 +153,7 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole))
 
 
-def _dealt_back(columns: Any) -> np.ndarray:
+def _dealt_back(columns: Sequence[np.ndarray]) -> np.ndarray:
     """Lanes in their order again."""
     together = np.stack(columns, axis=1)
     return together.reshape(-1, *together.shape[2:])

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
+from .._arguments import StartLike
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._opening import check_start
@@ -121,7 +122,7 @@ def batch(
     return out
 
 
-def _starts(start: Any, lanes: int) -> tuple[Start, State | None]:
+def _starts(start: StartLike, lanes: int) -> tuple[Start, State | None]:
     """A function that makes the start of a lane, or the rows of all lanes."""
     if not isinstance(start, State):
         if not callable(start):

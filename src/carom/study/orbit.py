@@ -19,6 +19,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from .. import errors
+from .._arguments import Name
 from .._simulation import simulate
 from ..hybrid import outcome
 from ..hybrid._carry import begin
@@ -27,7 +28,7 @@ from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Function
+from ..quantities import Function, Given, Vector
 from ..result.result import Result
 from .poincare_section import Section
 
@@ -105,7 +106,7 @@ class ReturnMap:
             lambda x, dx: jax.jvp(lambda x: self._map(x)[0], (x,), (dx,)), compiler_options=compiler_options()
         )
 
-    def _map(self, x: Any) -> tuple[Any, Any, Any]:
+    def _map(self, x: Vector) -> tuple[Any, Any, Any]:
         """State after the next event, the time it took, and the outcome."""
         q, v, extra, memory = self._shape(x)
         zero = jnp.asarray(0.0)
@@ -113,7 +114,7 @@ class ReturnMap:
         end = to_end(self.world, self._integration, carry)
         return ravel_pytree((end.y.q, end.y.v, end.y.extra, end.memory))[0], end.t, end.outcome
 
-    def __call__(self, x: Any) -> tuple[np.ndarray, float]:
+    def __call__(self, x: Given) -> tuple[np.ndarray, float]:
         """State after the next event, and the time until then [s]."""
         new, time, code = self._run(jnp.asarray(x, dtype=float))
         if int(code) != outcome.EVENT_LIMIT:
@@ -122,17 +123,17 @@ class ReturnMap:
             )
         return np.asarray(new), float(time)
 
-    def derivative(self, x: Any) -> np.ndarray:
+    def derivative(self, x: Given) -> np.ndarray:
         """dP/dx, direction after direction."""
         x = jnp.asarray(x, dtype=float)
         return np.stack([np.asarray(self._push(x, e)[1]) for e in jnp.eye(len(x))], axis=1)
 
-    def coordinates(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
+    def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""
         q, v, _, _ = self._shape(jnp.asarray(x))
         return np.asarray(merge(q)), np.asarray(merge(v))
 
-    def orbit(self, start: Any = None, tolerance: float = 1e-11, most: int = 30) -> Orbit:
+    def orbit(self, start: Given | None = None, tolerance: float = 1e-11, most: int = 30) -> Orbit:
         """The fixed point near `start` (by default the last event of the run), by Newton's method."""
         x = np.asarray(self.start if start is None else start, dtype=float)
         for count in range(1, most + 1):
@@ -162,7 +163,7 @@ class ReturnMap:
         return Orbit(self.event, q, v, time, gap, iteration, roots[np.argsort(-np.abs(roots))], slope)
 
 
-def _guard_of(world: World, automaton: Any, exit: Any) -> int:
+def _guard_of(world: World, automaton: Name, exit: Name) -> int:
     found = world.automaton(automaton)
     errors.name_in(f"event of '{automaton}'", exit, found.exits)
     which = [a.name for a in world.automata].index(automaton)

@@ -21,7 +21,7 @@ from ..hybrid._run import StepRow
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
-from ..quantities import Real
+from ..quantities import Function, Real, Vector
 from ..result._dense import chunked
 from ..result.result import Result
 
@@ -40,7 +40,7 @@ class Section:
     jumped: np.ndarray  # true where an event carried the motion across the section
 
 
-def poincare(result: Result, scalar: Any, direction: int = 0) -> Section:
+def poincare(result: Result, scalar: Function, direction: int = 0) -> Section:
     """Where a scalar of (t, q, v) passes through zero along a run: upwards (1), downwards (-1) or both (0).
 
     Located on the run's own dense output to 1e-13 of its length. A blow that throws the scalar across zero counts, with
@@ -82,7 +82,7 @@ class _Samples:
 class _Look:
     """States, and values of the scalar, within the steps of a run; its end is a step without length."""
 
-    def __init__(self, result: Result, scalar: Any) -> None:
+    def __init__(self, result: Result, scalar: Function) -> None:
         end = result.final
         last = StepRow(end.t, jnp.zeros_like(end.t), end.y, end.phases, end.memory)
         self.steps = jax.tree.map(lambda column, x: np.append(column, np.asarray(x)[None], axis=0), result.steps, last)
@@ -104,7 +104,7 @@ class _Look:
         return value, slope
 
 
-def _moving(integration: Integration, world: World, begin: StepRow, times: Any) -> tuple[Any, ...]:
+def _moving(integration: Integration, world: World, begin: StepRow, times: Vector) -> tuple[Any, ...]:
     """Coordinates, velocities and their rates at instants within given steps."""
 
     def one(row: StepRow, t: Real) -> tuple[Any, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
 from .. import errors
+from .._arguments import Name
+from ..quantities import Real
 from ..result.result import Result
 
 SAMPLES = 20001
@@ -28,7 +29,7 @@ class Response:
         return f"{rise}, overshoot {100 * self.overshoot:.2f} %, {settled}, final error {self.final_error:+.3e} rad"
 
 
-def response(result: Result, link: Any, target: Any, relative: bool = False) -> Response:
+def response(result: Result, link: Name, target: Real, relative: bool = False) -> Response:
     """Response of a link's angle [rad] to a target that it is driven to from the start of a run."""
     top = result.world.mechanism.topology
     k = top.link(link)

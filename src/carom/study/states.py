@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid import outcome
+from ..hybrid._carry import Carry
 from ..hybrid._run import start as opened
 from ..hybrid._run import to_end
 from ..hybrid.scene import merge
@@ -40,7 +41,7 @@ def states_at(world: World, start: State, times: Times, *, settings: Settings | 
     bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
     carry = carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
-    def one(c: Any, t: Real) -> Any:
+    def one(c: Carry, t: Real) -> Any:
         # To the next time, if the last one was reached.
         c = c._replace(outcome=jnp.where(c.outcome == outcome.FINISHED, outcome.RUNNING, c.outcome))
         c = to_end(world, dataclasses.replace(integration, until=t), c)

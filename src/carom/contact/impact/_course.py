@@ -34,9 +34,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, PyTree
 
 from ...hybrid.condition import ROUNDING
-from ...quantities import PhaseNumber
+from ...quantities import Flag, Flags, Vector
 from ._gain import held_back
 from ._path import SOLVED
 from ._several import Decided, Problem, among, decide, pick, values, vector
@@ -149,7 +150,7 @@ def _decided(blows: Blows) -> tuple[Step, Any]:
     blank = Step(off, rubs, rubs, off, off, rubs > 0.0, rubs > 0.0, off, phase)
     steps = jax.tree.map(lambda x: jnp.zeros((most, *x.shape), x.dtype), blank)
 
-    def body(s: Any) -> Any:
+    def body(s: PyTree) -> Any:
         now, plan, steps, j = s
         step, x, after, unsolved = _chosen(blows, now, plan)
         moved = _moved(blows, now, step, x, after)
@@ -161,12 +162,12 @@ def _decided(blows: Blows) -> tuple[Step, Any]:
     return steps, plan.lost | (plan.phase != OVER)
 
 
-def _present(blows: Blows, now: Moving, phase: PhaseNumber) -> Any:
+def _present(blows: Blows, now: Moving, phase: Array) -> Any:
     """Velocities for which what is left is found; a look at Newton's blow is one at a plastic blow."""
     return jnp.where(pick(phase == LOOK, blows.owner), blows.speed, now.speed) if blows.newton else now.speed
 
 
-def _problem(blows: Blows, now: Moving, phase: PhaseNumber, part: Any, fixed: Any, jams: Any) -> Problem:
+def _problem(blows: Blows, now: Moving, phase: Array, part: Flags, fixed: Vector, jams: Vector) -> Problem:
     left = jnp.where(part, now.left, 0.0)
     same = (blows.rubs, blows.linked, blows.speed, jams, blows.noise)
     return Problem(blows.rows, _present(blows, now, phase), blows.mu, blows.limit, left, part, fixed, *same)
@@ -179,7 +180,7 @@ def _left(blows: Blows, now: Moving, step: Step) -> tuple[Any, Any]:
     return _whole(blows, now, problem, jnp.concatenate([normal, rubbed]))
 
 
-def _whole(blows: Blows, now: Moving, problem: Problem, x: Any) -> tuple[Any, Any]:
+def _whole(blows: Blows, now: Moving, problem: Problem, x: Vector) -> tuple[Any, Any]:
     x = jnp.where(pick(problem.part, blows.owner), x.at[: len(blows.asked)].add(problem.offset), 0.0)
     return x, now.speed + blows.w @ x
 
@@ -214,18 +215,18 @@ def _chosen(blows: Blows, now: Moving, plan: Plan) -> tuple[Step, Any, Any, Any]
     return step, x, after, unsolved & part
 
 
-def _sliding_after(blows: Blows, jams: Any, pushes: Any, after: Any) -> Any:
+def _sliding_after(blows: Blows, jams: Vector, pushes: Flags, after: Vector) -> Any:
     """Tangential velocities at the end of a piece; exactly zero where a contact pushes until it stops."""
     return jnp.where((jams != 0.0) & pick(pushes, blows.rubs), 0.0, after[len(blows.asked) :])
 
 
-def _share(begin: Any, end: Any) -> Any:
+def _share(begin: Vector, end: Vector) -> Any:
     """Where on a straight line from `begin` to `end` zero lies."""
     apart = begin - end
     return jnp.where(apart == 0.0, 0.0, begin / jnp.where(apart == 0.0, 1.0, apart))
 
 
-def _moved(blows: Blows, now: Moving, step: Step, x: Any, after: Any) -> Moving:
+def _moved(blows: Blows, now: Moving, step: Step, x: Vector, after: Vector) -> Moving:
     """Values at the end of a piece, and of a phase that ends there."""
     n, owner = len(blows.asked), blows.owner
     linked = among(blows.linked, tuple(range(n)), blows.rubs) & step.first[None, :]
@@ -241,7 +242,7 @@ def _moved(blows: Blows, now: Moving, step: Step, x: Any, after: Any) -> Moving:
     return now if blows.newton and blows.rubs else _bounded(blows, now, turned, over)
 
 
-def _bounded(blows: Blows, now: Moving, turned: Any, over: Any) -> Moving:
+def _bounded(blows: Blows, now: Moving, turned: Flags, over: Flags) -> Moving:
     """Phases that end here, held back to what adds no energy; the end of compression says what restitution adds."""
     n, owner, w = len(blows.asked), blows.owner, blows.w
     before = blows.speed
@@ -255,7 +256,7 @@ def _bounded(blows: Blows, now: Moving, turned: Any, over: Any) -> Moving:
     return Moving(speed, bound, left, now.look, jnp.where(compressed, bound, now.turn))
 
 
-def _planned(blows: Blows, now: Moving, plan: Plan, step: Step, unsolved: Any) -> Plan:
+def _planned(blows: Blows, now: Moving, plan: Plan, step: Step, unsolved: Flag) -> Plan:
     """What comes next: the next phase, another piece, or the rest of this one by end velocities."""
     rubs = blows.rubs
     helpless = unsolved & (plan.rush | (plan.phase == LOOK))
@@ -268,7 +269,7 @@ def _planned(blows: Blows, now: Moving, plan: Plan, step: Step, unsolved: Any) -
     return Plan(phase, sense, rush, count, plan.lost | helpless)
 
 
-def _sense(blows: Blows, now: Moving, free: Any) -> Any:
+def _sense(blows: Blows, now: Moving, free: Flags) -> Any:
     """Senses of sliding; 0 for contacts that are free, or whose velocity is but rounding."""
     n = len(blows.asked)
     still = jnp.abs(now.speed[n:]) <= jnp.maximum(_tiny(blows), blows.noise)[n:]

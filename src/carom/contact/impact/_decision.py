@@ -11,7 +11,7 @@ from ...hybrid._reaction import dot
 from ...hybrid.automaton import Landing
 from ...hybrid.condition import any_of
 from ...hybrid.scene import Own, Scene
-from ...quantities import Flag, Given, Real
+from ...quantities import Coordinates, Flag, Given, Real
 from ..friction._stick_slip import OPEN
 from ._impulses import blow_of, driven
 from ._maintained import memory_of, phase_of, stopped
@@ -143,7 +143,7 @@ def _of_the_blow(
     return kept, times
 
 
-def _moving(scene: Scene, velocity: Given) -> Scene:
+def _moving(scene: Scene, velocity: Coordinates) -> Scene:
     """The same place with other velocities."""
     out = Scene(scene.mechanism, scene.t, scene.q, velocity)
     out.length, out.motion = scene.length, scene.motion

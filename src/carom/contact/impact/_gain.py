@@ -13,10 +13,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from ...hybrid.condition import ROUNDING
-from ...quantities import Real
+from ...quantities import Matrix, Real, Vector
 
 
-def held_back(safe: Any, wanted: Any, speed: Real, w: Any, group: Any) -> Any:
+def held_back(safe: Vector, wanted: Vector, speed: Real, w: Matrix, group: Matrix) -> Any:
     """`wanted`, or as much of it beyond `safe` as adds no energy; `group` (rows, rows) says which rows go together."""
     change = wanted - safe
     base = jnp.minimum(group @ (safe * (speed + 0.5 * (w @ safe))), 0.0)

@@ -12,6 +12,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ...quantities import Matrix
+
 
 def linked_of(w: list[list[Any]], part: list[Any], rubs: tuple[int, ...]) -> Any:
     """(contacts, contacts): which of those that take part belong to one group; each belongs to its own."""
@@ -31,7 +33,7 @@ def linked_of(w: list[list[Any]], part: list[Any], rubs: tuple[int, ...]) -> Any
     return linked
 
 
-def reached(linked: Any, part: list[Any], closing: list[Any]) -> Any:
+def reached(linked: Matrix, part: list[Any], closing: list[Any]) -> Any:
     """Contacts that take part in the blow: linked to one that closes."""
     on = jnp.stack([jnp.asarray(p) for p in part])
     begins = on & (jnp.stack(closing) < 0.0)

@@ -7,8 +7,10 @@ from typing import Any
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import Name
 from ...hybrid._reaction import dot
 from ...hybrid.scene import Scene
+from ...quantities import Flags, Matrix
 from ._course import Blows, impulses_along
 from ._groups import linked_of, reached
 from ._path import Path, Weights, path, straight
@@ -65,7 +67,9 @@ def impulses_of(
     return both, found & ends
 
 
-def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part: list[Any]) -> tuple[list[Any], Any]:
+def _alone(
+    contacts: Contacts, w: list[list[Any]], speed: list[Any], asked: list[Any], part: list[Any]
+) -> tuple[list[Any], Any]:
     """Impulses of every contact as if it were the only one."""
     n, rubs = len(contacts), rubbing(contacts)
     normal, rubbed, found = [], [], jnp.asarray(True)
@@ -87,11 +91,11 @@ def _alone(contacts: Contacts, w: Any, speed: list[Any], asked: list[Any], part:
 
 def _together(
     contacts: Contacts,
-    w: Any,
+    w: list[list[Any]],
     speed: list[Any],
     asked: list[Any],
-    part: Any,
-    linked: Any,
+    part: Flags,
+    linked: Matrix,
     rule: str,
     noise: list[Any] | None,
 ) -> Blows:
@@ -109,7 +113,7 @@ def _together(
     return Blows(w, matrix, before, none, vector(asked) * 1.0, mu, limit, part, linked, rubs, newton, rule == END)
 
 
-def checked_rule(name: str, rule: Any, contacts: Contacts) -> str:
+def checked_rule(name: str, rule: Name, contacts: Contacts) -> str:
     """The rule of friction, or a refusal."""
     if rule not in (PATH, END):
         raise errors.CaromError(f"friction_rule of {name} is {rule!r}; it must be '{PATH}' or '{END}'")

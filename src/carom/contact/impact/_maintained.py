@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 from ...hybrid._reaction import Row, dot, least, masked
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.scene import Scene
-from ...quantities import Given, PhaseNumber, Real
+from ...quantities import Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
 from ._phases import modes_of, number_of, total
 from ._several import Decided, Solution, solve
@@ -72,7 +73,7 @@ class Held(NamedTuple):
     noise: list[Any]  # of the forces
     leaves: list[Any]  # flags
     sense: list[Any]  # of the contacts with friction
-    shared: Any  # what the complementarity problem cannot tell from zero; none where nobody shares
+    shared: Any  # what the complementarity problem cannot tell from zero; none where no load is shared
 
 
 def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any, Any, Any]) -> Held:
@@ -101,7 +102,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
         most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
         doubts.append((modes[i] == STICKING) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
-    if n == 1:  # nobody shares its load: what seems to be, is
+    if n == 1:  # it shares its load with no other
         sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
         return Held(forces, [w[0][0]], noise, closed, sense, zero)
     shared = SHARED * sum(jnp.abs(f) for f in forces)
@@ -149,7 +150,9 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
     return (*strikes, *lifts, *slips[0], *slips[1], *slips[2], *slips[3])
 
 
-def stopped(r: System, which: list[Any], velocity: Given, solve: Any) -> tuple[tuple[Any, ...], list[Any]]:
+def stopped(
+    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals]
+) -> tuple[tuple[Any, ...], list[Any]]:
     """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
 
     Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two

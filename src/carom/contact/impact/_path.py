@@ -72,7 +72,7 @@ class Path(NamedTuple):
         corner = self.speed(early)
         return early * (self.approach + 0.5 * self.first * early) + late * (corner + 0.5 * self.second * late)
 
-    def impulse_after(self, begin: Any, work: Real) -> Any:
+    def impulse_after(self, begin: Real, work: Real) -> Any:
         """Where the integral of u_n from `begin`, the end of compression, has grown to `work`; `begin` if nowhere."""
         until = jnp.maximum(self.stop - begin, 0.0)
         # u_n is zero at `begin`; up to the stop it grows with the first slope, beyond it with the second.
@@ -97,7 +97,7 @@ def straight(inverse: Real, approach: Real) -> Path:
     return Path(approach, inverse, inverse, jnp.zeros_like(approach), (0.0, 0.0))
 
 
-def _root(x: Any) -> Any:
+def _root(x: Real) -> Any:
     """Square root with a finite derivative at zero."""
     positive = x > 0.0
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)

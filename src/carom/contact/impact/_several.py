@@ -25,8 +25,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PyTree
 
 from ...hybrid._reaction import least, masked
+from ...quantities import Flags, Matrix, Real, Reals, Vector
 from ._path import SOLVED
 
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
@@ -87,19 +89,19 @@ class Solution(NamedTuple):
     found: Any
 
 
-def vector(numbers: Any) -> Any:
+def vector(numbers: Reals) -> Any:
     """One array of numbers or flags, none included."""
     return jnp.stack([jnp.asarray(x) for x in numbers]) if len(numbers) else jnp.zeros(0)
 
 
-def pick(values: Any, indices: tuple[int, ...]) -> Any:
+def pick(values: Vector, indices: tuple[int, ...]) -> Any:
     """Entries of a small array, without a gather where they are all of it."""
     if indices == tuple(range(len(values))):
         return values
     return jnp.stack([values[i] for i in indices]) if indices else values[:0]
 
 
-def among(linked: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+def among(linked: Matrix, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
     """Which rows (or contacts) are linked to which, by the contacts that they belong to."""
     return pick(pick(linked, rows).T, columns).T
 
@@ -127,10 +129,10 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     # How many combinations of decisions there are.
     all_of_them = jnp.prod(jnp.where(p.part, 2, 1)) * jnp.prod(jnp.where(p.free, 3, 1))
 
-    def going(s: Any) -> Any:
+    def going(s: PyTree) -> Any:
         return jnp.any(s[2]) & (s[1] < most + all_of_them)
 
-    def body(s: Any) -> Any:
+    def body(s: PyTree) -> Any:
         d, rounds, _, _ = s
         x, rubbed, after = values(p, d)
         flags = _broken(p, x, rubbed, after, d)
@@ -146,7 +148,7 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     return decided, lost, impulses
 
 
-def _listed(p: Problem, number: Any) -> Decided:
+def _listed(p: Problem, number: Vector) -> Decided:
     """Decisions by their number: a contact pushes or not; with friction it also sticks, or slides right or left."""
     pushes, sense = [], [jnp.asarray(0.0)] * len(p.rubs)
     for i in range(p.contacts):
@@ -197,7 +199,7 @@ def _units(p: Problem) -> tuple[Any, Any, Any]:
     return root, moved, jnp.sum(jnp.where(among(p.linked, p.owner, p.owner), size[None, :], 0.0), axis=1)
 
 
-def _broken(p: Problem, x: Any, rubbed: Any, after: Any, d: Decided) -> Any:
+def _broken(p: Problem, x: Vector, rubbed: Vector, after: Vector, d: Decided) -> Any:
     """Which conditions do not hold: pushing or not of every contact, then sticking or sliding."""
     n = p.contacts
     root, moved, whole = _units(p)
@@ -211,7 +213,7 @@ def _broken(p: Problem, x: Any, rubbed: Any, after: Any, d: Decided) -> Any:
     return jnp.concatenate([normal, p.free & jnp.where(d.sense == 0.0, too_much, turned)])
 
 
-def _changed(p: Problem, d: Decided, flags: Any, rubbed: Any, rounds: Any) -> Decided:
+def _changed(p: Problem, d: Decided, flags: Flags, rubbed: Vector, rounds: Real) -> Decided:
     """Broken decisions changed, of every group of linked contacts: all of a kind at first, then one, in an order."""
     n = p.contacts
     number = jnp.arange(len(p.owner), dtype=float)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ...hybrid.scene import Scene
-from ...quantities import Real
+from ...quantities import Coordinates, Real, Reals
 from .._rows import Rows, noise_of_row, rows_of
 from ..friction import AbstractDry
 from ._several import Problem
@@ -60,7 +60,7 @@ class Noise(NamedTuple):
     rise: list[Any]  # of their rates [m/s^2]
 
 
-def noise_of(contacts: Contacts, scene: Scene, system: System, free: Any) -> Noise:
+def noise_of(contacts: Contacts, scene: Scene, system: System, free: Coordinates) -> Noise:
     """`free` are the accelerations without reactions."""
     place = [c.pair.rounding(scene, r.touch) for c, r in zip(contacts, system.each, strict=True)]
     every = [*place, *(place[i] for i in rubbing(contacts))]
@@ -76,12 +76,12 @@ def slides(contacts: Contacts, k: int, speed: Real, noise: Real) -> Any:
 
 def problem_of(
     contacts: Contacts,
-    w: Any,
+    w: list[list[Any]],
     b: list[Any],
     part: list[Any],
     offset: list[Any],
     fixed: list[Any],
-    speed: Any,
+    speed: Reals,
 ) -> Problem:
     """Conditions for the contacts that take part, in forces: those of impulses at a blow, one derivative higher."""
     n = len(contacts)

@@ -28,7 +28,7 @@ from ... import errors
 from ...hybrid._reaction import Row
 from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
-from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch
+from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch, Touching
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...quantities import Flag, PhaseNumber, Real
@@ -183,7 +183,9 @@ class RigidContacts(AbstractAutomaton):
             self._count(scene, powers, pair, touch, 0.0, drag)
         return Flow(powers=tuple(powers))
 
-    def _count(self, scene: Scene, powers: list[Any], pair: AbstractPair, touch: Any, push: Real, drag: Real) -> None:
+    def _count(
+        self, scene: Scene, powers: list[Any], pair: AbstractPair, touch: Touching, push: Real, drag: Real
+    ) -> None:
         """Add the powers of a normal and a friction force to the channels."""
         if rubbing(self.contacts):
             powers[1] = powers[1] + drag * touch.sliding
@@ -281,6 +283,6 @@ class RigidContacts(AbstractAutomaton):
         return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
 
 
-def _room(scene: Scene, contact: RigidContact, touch: Any) -> tuple[Any, float]:
+def _room(scene: Scene, contact: RigidContact, touch: Touching) -> tuple[Any, float]:
     """How far rounding may put a contact inside; and what else counts as none: an angle is compared with a radian."""
     return 4.0 * contact.pair.rounding(scene, touch), SHALLOW if contact.pair.length_unit == "rad" else 0.0

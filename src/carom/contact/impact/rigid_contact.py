@@ -1,4 +1,4 @@
-"""One rigid contact: who meets whom, by which law of restitution, with which friction."""
+"""One rigid contact: what touches what, by which law of restitution, with which friction."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
 from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
 from ...quantities import Real
+from ..contact import Contact
 from ..friction import AbstractDry
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
 from .newton import Newton
 
 
-class RigidContact(AbstractMember):
+class RigidContact(AbstractMember, Contact):
     """A pair whose law is an impulse; `carom.Contact` makes it, and the world gathers all of them.
 
     `normal` is the law, or a number e, which stands for `Newton(e)`.
@@ -32,10 +34,10 @@ class RigidContact(AbstractMember):
 
     def __init__(
         self,
-        site: Any,
-        against: Any = None,
+        site: TouchingLike,
+        against: AgainstLike = None,
         normal: AbstractImpactLaw | Real | None = None,
-        friction: Any = None,
+        friction: FrictionLike = None,
         radius: Real = 0.0,
         other_radius: Real = 0.0,
         name: str | None = None,
@@ -59,7 +61,7 @@ class RigidContact(AbstractMember):
 Contacts = tuple[RigidContact, ...]
 
 
-def _law_of(name: str, law: Any) -> AbstractImpactLaw:
+def _law_of(name: str, law: NormalLike) -> AbstractImpactLaw:
     if isinstance(law, AbstractImpactLaw):
         return law
     if law is None or isinstance(law, str | eqx.Module | type | dict):
@@ -70,7 +72,7 @@ def _law_of(name: str, law: Any) -> AbstractImpactLaw:
     return Newton(jnp.asarray(law, dtype=float) if errors.known(law) is None else law)
 
 
-def _friction_of(name: str, friction: Any, pair: AbstractPair) -> AbstractDry | None:
+def _friction_of(name: str, friction: FrictionLike, pair: AbstractPair) -> AbstractDry | None:
     if friction is None or not getattr(friction, "rubs", True):
         return None
     if not isinstance(friction, AbstractDry):

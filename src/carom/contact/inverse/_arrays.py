@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ...hybrid.scene import Scene, split
 from ...mechanism import Mechanism
-from ...quantities import Real, Vector
+from ...quantities import Matrix, Real, Reals, Vector
 from .._rows import Rows, rows_of
 
 
@@ -17,10 +17,10 @@ def rows_at(mechanism: Mechanism, pairs: list[Any], q: Vector, v: Vector, t: Rea
     return [rows_of(pair, scene) for pair in pairs]
 
 
-def stack(values: Any) -> Any:
+def stack(values: Reals) -> Any:
     return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
 
 
-def small_solve(matrix: Any, right: Any) -> Any:
+def small_solve(matrix: Matrix, right: Vector) -> Any:
     """A library call inside a compiled loop costs more than the rest of it: one unknown needs none."""
     return right / matrix[0] if matrix.shape == (1, 1) else jnp.linalg.solve(matrix, right)

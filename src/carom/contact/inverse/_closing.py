@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...mechanism import Mechanism
 from ...quantities import Real, Vector
 from .._rows import Rows
+from ..pairs import AbstractPair
 from ..surfaces.curve import settled
 from ._arrays import rows_at, small_solve, stack
 from .problem import InverseProblem
@@ -26,7 +28,7 @@ def closed_motion(
     pairs = [c.pair for c in problem.sliding]
     still = jax.lax.stop_gradient((m, pairs, q, t))
 
-    def newton(z: Any, m: Any, pairs: Any, q: Vector, t: Real) -> Any:
+    def newton(z: Vector, m: Mechanism, pairs: list[AbstractPair], q: Vector, t: Real) -> Any:
         place = (m.to_absolute if relative else lambda x: x)(q.at[at].set(z))
         each = rows_at(m, pairs, place, jnp.zeros_like(place), t)
         gaps = stack([-r.touch.indentation for r in each])

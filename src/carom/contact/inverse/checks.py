@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ... import errors
 from ...hybrid.scene import length_of
-from ...quantities import Real, Vector
+from ...quantities import Given, Real, Vector
 from .problem import InverseProblem, listed
 from .reactions import ContactEfforts
+
+Out = TypeVar("Out")
 
 NO_LEVER = 1e-6  # sine of the angle between reaction and lever below which a joint has no say
 OFF = 1e-8  # of the mechanism's length, and of the speeds and accelerations of its motion: farther is off the surface
 SLOW = 1e-9  # of the speeds of the motion: slower sliding is none
 
 
-def _raise_if(out: Any, wrong: Any, message: Callable[[], str], static: str) -> Any:
+def _raise_if(out: Out, wrong: Array, message: Callable[[], str], static: str) -> Out:
     """A sentence with numbers outside jit; equinox's runtime error, which cannot know them, inside."""
     if isinstance(wrong, jax.core.Tracer):
         return eqx.error_if(out, wrong, static)
@@ -30,7 +33,7 @@ def _raise_if(out: Any, wrong: Any, message: Callable[[], str], static: str) -> 
     return out
 
 
-def senses_of(problem: InverseProblem, senses: Any) -> Any:
+def senses_of(problem: InverseProblem, senses: Given | None) -> Any:
     if senses is None:
         return None
     count = len(problem.contacts)
@@ -46,7 +49,9 @@ def senses_of(problem: InverseProblem, senses: Any) -> Any:
     return jnp.asarray(values, dtype=float)
 
 
-def checked(problem: InverseProblem, state: tuple[Any, ...], senses: Any, out: ContactEfforts) -> ContactEfforts:
+def checked(
+    problem: InverseProblem, state: tuple[Any, ...], senses: Given | None, out: ContactEfforts
+) -> ContactEfforts:
     q, v, a = state
     quick, rough = _speeds(problem, v, a)
     out = _kept(problem, quick, rough, out)
@@ -58,14 +63,14 @@ def _speeds(problem: InverseProblem, v: Vector, a: Vector) -> tuple[Any, Any]:
     """Speed [m/s] and acceleration [m/s^2] by which to measure the motion: at least those of one radian per second."""
     top, length = problem.mechanism.topology, length_of(problem.mechanism)
 
-    def largest(rates: Any) -> Any:
+    def largest(rates: Vector) -> Any:
         return length * jnp.max(jnp.abs(rates[top.angles])) + jnp.max(jnp.abs(rates[: top.base_dof]), initial=0.0)
 
     quick = length + largest(v)
     return quick, quick**2 / length + largest(a)
 
 
-def _kept(problem: InverseProblem, quick: Any, rough: Any, out: ContactEfforts) -> ContactEfforts:
+def _kept(problem: InverseProblem, quick: Real, rough: Real, out: ContactEfforts) -> ContactEfforts:
     """The motion must stay on its surfaces, and stick where it is said to."""
     length = length_of(problem.mechanism)
     misses = (out.gap / length, out.gap_rate / quick, out.gap_acceleration / rough, out.creep / quick)
@@ -85,7 +90,7 @@ def _kept(problem: InverseProblem, quick: Any, rough: Any, out: ContactEfforts) 
     return _raise_if(out, jnp.any(~(off < OFF)), message, static)
 
 
-def _sensible(problem: InverseProblem, senses: Any, quick: Any, out: ContactEfforts) -> ContactEfforts:
+def _sensible(problem: InverseProblem, senses: Given | None, quick: Real, out: ContactEfforts) -> ContactEfforts:
     """Friction needs to know which way; at rest the motion does not tell."""
     rubs = np.asarray([c.friction is not None and i not in problem.sticking for i, c in enumerate(problem.contacts)])
     names = listed(c.name for c, on in zip(problem.contacts, rubs, strict=True) if on)
@@ -119,7 +124,9 @@ def _regular(problem: InverseProblem, q: Vector, out: ContactEfforts) -> Contact
     return _raise_if(out, ~(out.leverage > NO_LEVER), message, static)
 
 
-def reached(problem: InverseProblem, links: tuple[int, ...], out: Any, gap: Real, leverage: Any) -> Any:
+def reached(
+    problem: InverseProblem, links: tuple[int, ...], out: tuple[Vector, ...], gap: Real, leverage: Array
+) -> Any:
     """A closed motion must lie on its surfaces, and its followers must move their tips across them."""
     who, tips = listed(problem.mechanism.topology.names[k] for k in links), listed(c.name for c in problem.sliding)
     out = _raise_if(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import equinox as eqx
 
 from ... import errors
+from ..._arguments import ContactsLike, Names
 from ...hybrid._member import AbstractUnplaced
 from ...mechanism import Mechanism
 from ..impact import RigidContact
@@ -14,7 +16,7 @@ from ..pairs.site_on_surface import SiteOnSurface
 
 
 class InverseProblem(eqx.Module):
-    """Who touches what, which contacts stick, and who has no motor."""
+    """What touches what, which contacts stick, and which joints have no motor."""
 
     mechanism: Mechanism
     contacts: tuple[RigidContact, ...]
@@ -36,11 +38,11 @@ class InverseProblem(eqx.Module):
         return [c for i, c in enumerate(self.contacts) if i not in self.sticking]
 
 
-def listed(names: Any) -> str:
+def listed(names: Iterable[str]) -> str:
     return " and ".join(f"'{name}'" for name in names)
 
 
-def names_of(field: str, names: Any) -> tuple[str, ...]:
+def names_of(field: str, names: Names) -> tuple[str, ...]:
     if isinstance(names, str):
         return (names,)
     try:
@@ -61,7 +63,7 @@ def rigid_of(mechanism: Mechanism) -> Mechanism:
     return mechanism
 
 
-def contacts_of(mechanism: Mechanism, contacts: Any) -> tuple[RigidContact, ...]:
+def contacts_of(mechanism: Mechanism, contacts: ContactsLike) -> tuple[RigidContact, ...]:
     found = tuple(contacts) if isinstance(contacts, list | tuple) else (contacts,)
     found = tuple(c.placed(mechanism) if isinstance(c, AbstractUnplaced) else c for c in found)
     if not found:

@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...dynamics.formalism import AbstractFormalism
 from ...dynamics.forward_inverse import efforts, formalism_of, generalized_force
-from ...quantities import Real, Vector
+from ...quantities import Matrix, Real, Vector
 from .._rows import Rows
 from ._arrays import rows_at, small_solve, stack
 from .problem import InverseProblem
@@ -31,7 +32,15 @@ class ContactEfforts(NamedTuple):
     creep_acceleration: Any  # [m/s^2]
 
 
-def efforts_of(problem: InverseProblem, q: Any, v: Any, a: Any, senses: Any, t: Any, chosen: Any) -> ContactEfforts:
+def efforts_of(
+    problem: InverseProblem,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    senses: Vector | None,
+    t: Real,
+    chosen: AbstractFormalism | None,
+) -> ContactEfforts:
     """Torques and reactions of a motion, without any check; `senses` None: as the motion slides."""
     m = problem.mechanism
     chosen = formalism_of(None, m.topology.links) if chosen is None else chosen
@@ -56,7 +65,7 @@ def efforts_of(problem: InverseProblem, q: Any, v: Any, a: Any, senses: Any, t: 
     )
 
 
-def _coefficients(problem: InverseProblem, slips: Any, sliding: Any) -> tuple[list[Any], list[Any]]:
+def _coefficients(problem: InverseProblem, slips: Vector, sliding: Vector) -> tuple[list[Any], list[Any]]:
     """Friction along t over normal force of every contact, and its part that does not depend on it [N]."""
     ratio, viscous = [], []
     for i, contact in enumerate(problem.contacts):
@@ -67,7 +76,7 @@ def _coefficients(problem: InverseProblem, slips: Any, sliding: Any) -> tuple[li
     return ratio, viscous
 
 
-def _levers(problem: InverseProblem, each: list[Rows], slips: Any, sliding: Real) -> tuple[Any, Any]:
+def _levers(problem: InverseProblem, each: list[Rows], slips: Vector, sliding: Vector) -> tuple[Any, Any]:
     """Moments of a unit of every unknown about the joints (its force on free bases), and those of viscous drag."""
     ratio, viscous = _coefficients(problem, slips, sliding)
     columns, drag = [], jnp.zeros(problem.mechanism.dof)
@@ -79,7 +88,7 @@ def _levers(problem: InverseProblem, each: list[Rows], slips: Any, sliding: Real
     return levers, efforts(problem.mechanism, drag)
 
 
-def _friction(problem: InverseProblem, slips: Any, sliding: Real, forces: Any) -> Any:
+def _friction(problem: InverseProblem, slips: Vector, sliding: Vector, forces: Vector) -> Any:
     ratio, viscous = _coefficients(problem, slips, sliding)
     out = [r * forces[i] + fixed for i, (r, fixed) in enumerate(zip(ratio, viscous, strict=True))]
     for k, i in enumerate(problem.sticking):
@@ -87,7 +96,9 @@ def _friction(problem: InverseProblem, slips: Any, sliding: Real, forces: Any) -
     return stack(out)
 
 
-def _leverage(problem: InverseProblem, each: list[Rows], slips: Any, sliding: Real, small: Any) -> tuple[Any, Any]:
+def _leverage(
+    problem: InverseProblem, each: list[Rows], slips: Vector, sliding: Vector, small: Matrix
+) -> tuple[Any, Any]:
     """Smallest singular value of the equations without torques, and the equation that it concerns most.
 
     A row is divided by the longest lever arm, a column by the length of n - sigma mu t: sines of angles remain.

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ..._arguments import ContactsLike, MechanismLike, Names
+from ...dynamics.formalism import AbstractFormalism
 from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
-from ...quantities import Gravity, Real, Vector
+from ...quantities import Given, Gravity, Real, Vector
 from ._closing import closed_motion
 from .checks import checked, reached, senses_of
 from .problem import (
@@ -45,10 +47,10 @@ class ContactInverse(InverseProblem):
 
     def __init__(
         self,
-        mechanism: Any,
-        contacts: Any,
-        passive: Any = (),
-        sticking: Any = (),
+        mechanism: MechanismLike,
+        contacts: ContactsLike,
+        passive: Names = (),
+        sticking: Names = (),
         gravity: Gravity = STANDARD_GRAVITY,
     ) -> None:
         self.mechanism = rigid_of(mechanism)
@@ -64,7 +66,7 @@ class ContactInverse(InverseProblem):
         q: Vector,
         v: Vector,
         a: Vector,
-        senses: Any = None,
+        senses: Given | None = None,
         t: Real = 0.0,
         *,
         throw: bool = True,
@@ -85,7 +87,9 @@ class ContactInverse(InverseProblem):
         out = _solve(chosen, self, state, jnp.asarray(t, dtype=float), given)
         return checked(self, state, given, out) if throw else out
 
-    def efforts(self, q: Vector, v: Vector, a: Vector, senses: Any, t: Real, chosen: Any = None) -> ContactEfforts:
+    def efforts(
+        self, q: Vector, v: Vector, a: Vector, senses: Vector | None, t: Real, chosen: AbstractFormalism | None = None
+    ) -> ContactEfforts:
         """The same without any check, for compiled loops; `senses` None: as the motion slides."""
         return efforts_of(self, q, v, a, senses, t, chosen)
 
@@ -96,7 +100,7 @@ class ContactInverse(InverseProblem):
         a: Vector | None = None,
         t: Real = 0.0,
         *,
-        follow: Any = None,
+        follow: Names | None = None,
         relative: bool = False,
         throw: bool = True,
     ) -> tuple[Any, Any, Any]:
@@ -127,12 +131,18 @@ class ContactInverse(InverseProblem):
 
 
 @eqx.filter_jit
-def _solve(chosen: Any, problem: ContactInverse, state: Any, t: Real, senses: Any) -> ContactEfforts:
+def _solve(
+    chosen: AbstractFormalism | None,
+    problem: ContactInverse,
+    state: tuple[Vector, ...],
+    t: Real,
+    senses: Vector | None,
+) -> ContactEfforts:
     q, v, a = state
     return problem.efforts(q, v, a, senses, t, chosen)
 
 
 @eqx.filter_jit
-def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: Any, t: Real) -> Any:
+def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: tuple[Vector, ...], t: Real) -> Any:
     q, v, a = state
     return problem.closed(links, relative, q, v, a, t)

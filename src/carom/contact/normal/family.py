@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import MaterialLike
 from ...quantities import Memory, Real
 from ..material import hertz_stiffness
 from ..power import power
@@ -86,7 +87,12 @@ class AbstractHuntCrossley(AbstractSlackening):
 
     @classmethod
     def of(
-        cls: type[Member], first: Any, second: Any, radius: Real, restitution: Real, other_radius: Real | None = None
+        cls: type[Member],
+        first: MaterialLike,
+        second: MaterialLike,
+        radius: Real,
+        restitution: Real,
+        other_radius: Real | None = None,
     ) -> Member:
         """Sphere of `radius` [m] on a flat, or on a sphere of `other_radius` [m], with Hertz's stiffness."""
         return cls(hertz_stiffness(first, second, radius, other_radius), restitution)

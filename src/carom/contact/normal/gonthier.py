@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from ...quantities import Real
+from ...quantities import Function, Real
 from ..card import Card
 from .family import FORMULA, PARAMETERS_ABOVE_ZERO, AbstractHuntCrossley, balance
 
@@ -52,7 +52,7 @@ def _slight(c: Real) -> Any:
     return _newton(lambda f: balance(f, c), 1.5 * (1.0 - c) * (11.0 - c) / (1.0 + 9.0 * c))
 
 
-def _newton(equation: Any, x: Real) -> Any:
+def _newton(equation: Function, x: Real) -> Any:
     for _ in range(STEPS):
         value, slope = jax.jvp(equation, (x,), (jnp.ones_like(x),))
         x = x - value / slope

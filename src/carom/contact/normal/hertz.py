@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ... import errors
+from ..._arguments import MaterialLike
 from ...quantities import Memory, PhaseNumber, Real
 from ..card import Card
 from ..material import hertz_stiffness
@@ -32,7 +33,7 @@ class Hertz(AbstractNormalLaw):
         errors.number("Hertz", "stiffness", self.stiffness, above=0.0)
 
     @classmethod
-    def of(cls, first: Any, second: Any, radius: Real, other_radius: Real | None = None) -> Hertz:
+    def of(cls, first: MaterialLike, second: MaterialLike, radius: Real, other_radius: Real | None = None) -> Hertz:
         """Sphere of `radius` [m] on a flat, or on a sphere of `other_radius` [m]."""
         return cls(hertz_stiffness(first, second, radius, other_radius))
 

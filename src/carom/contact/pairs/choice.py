@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import AgainstLike, TouchingLike
 from ...mechanism import Site
 from ...quantities import Real
 from ..surfaces import AbstractSurface
@@ -16,7 +15,9 @@ from .site_on_segment import Segment, SiteOnSegment
 from .site_on_surface import SiteOnSurface
 
 
-def pair_of(owner: str, site: Any, against: Any, radius: Real = 0.0, other_radius: Real = 0.0) -> AbstractPair:
+def pair_of(
+    owner: str, site: TouchingLike, against: AgainstLike, radius: Real = 0.0, other_radius: Real = 0.0
+) -> AbstractPair:
     """The pair that a user means by (site, surface), (site, site), (site, segment), (site, ring) or (pair, None)."""
     if isinstance(site, AbstractPair):
         return _ready(owner, site, against, radius, other_radius)
@@ -49,7 +50,7 @@ def pair_of(owner: str, site: Any, against: Any, radius: Real = 0.0, other_radiu
     return SiteOnSurface(site, against, own)
 
 
-def _ready(owner: str, pair: AbstractPair, against: Any, radius: Real, other_radius: Real) -> AbstractPair:
+def _ready(owner: str, pair: AbstractPair, against: AgainstLike, radius: Real, other_radius: Real) -> AbstractPair:
     if against is not None:
         raise errors.CaromError(
             f"{owner} of '{pair.name}' is against a {type(against).__name__}; a {type(pair).__name__} already says "
@@ -60,7 +61,7 @@ def _ready(owner: str, pair: AbstractPair, against: Any, radius: Real, other_rad
     return pair
 
 
-def _refuse_radius(owner: str, field: str, value: Any, why: str) -> None:
+def _refuse_radius(owner: str, field: str, value: Real, why: str) -> None:
     errors.number(owner, field, value)
     known = errors.known(value)
     if known is None or known != 0.0:
@@ -84,7 +85,7 @@ def _refuse_thin(owner: str, radius: Real, thickness: Real) -> None:
     )
 
 
-def _refuse_tight(owner: str, radius: Real, hole: Any) -> None:
+def _refuse_tight(owner: str, radius: Real, hole: Real) -> None:
     errors.refuse_if(
         radius >= hole,
         lambda: (

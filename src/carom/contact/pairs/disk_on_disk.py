@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import SiteLike
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
@@ -22,7 +23,7 @@ class Ring(eqx.Module):
     site: Any = eqx.field(static=True)  # a Site, or its name until it is placed
     radius: Any
 
-    def __init__(self, site: Any, radius: Real) -> None:
+    def __init__(self, site: SiteLike, radius: Real) -> None:
         if not isinstance(site, Site | str):
             raise errors.CaromError(
                 f"site of Ring is {site!r}; it must come from a mechanism, arm.site('...'), or be its name"

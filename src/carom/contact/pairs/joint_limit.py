@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import Name
 from ...hybrid._in_words import told
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism
@@ -29,7 +30,7 @@ class JointLimit(AbstractPair):
     sign: float = eqx.field(static=True)  # +1: a lower limit, -1: an upper one
 
     def __init__(
-        self, mechanism: Mechanism, link: Any, *, lower: Real | None = None, upper: Real | None = None
+        self, mechanism: Mechanism, link: Name, *, lower: Real | None = None, upper: Real | None = None
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(

@@ -13,7 +13,7 @@ from ...hybrid.reporting import Shape
 from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...quantities import Flag, Real, Reals
+from ...quantities import Flag, Point, Real, Reals
 from ..surfaces import AbstractSurface
 
 
@@ -91,7 +91,7 @@ class AbstractPair(eqx.Module):
         return jnp.inf
 
     def along(self, is_open: Flag, pace: Real) -> Any:
-        """How fast the contact may move along the second body while it is closed; the number 0 where nobody asks."""
+        """How fast the contact may move along the second body while it is closed; 0 where unasked."""
         return 0.0
 
     @property
@@ -137,7 +137,7 @@ def centre(scene: Scene, site: Site) -> tuple[Any, Any]:
     return x, y
 
 
-def met(depth: Real, x: Real, y: Real, normal: tuple[Any, Any], first: Any, second: Any) -> Touching:
+def met(depth: Real, x: Real, y: Real, normal: tuple[Any, Any], first: Point, second: Point) -> Touching:
     """Kinematics from the velocities of both materials *at one point*: else forces there would not do their work."""
     (nx, ny), vx, vy = normal, first[0] - second[0], first[1] - second[1]
     return Touching(depth, -(vx * nx + vy * ny), vx * ny - vy * nx, x, y, normal)

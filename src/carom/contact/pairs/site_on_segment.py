@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import SiteLike
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
@@ -26,11 +27,11 @@ class Segment(eqx.Module):
     Sites may be given by their names ('bar.left'); the contact that it belongs to looks them up.
     """
 
-    start: Site = eqx.field(static=True)  # a name until it is placed
-    end: Site = eqx.field(static=True)
+    start: Any = eqx.field(static=True)  # a site; its name until it is placed
+    end: Any = eqx.field(static=True)
     radius: Any
 
-    def __init__(self, start: Any, end: Any, radius: Real = 0.0) -> None:
+    def __init__(self, start: SiteLike, end: SiteLike, radius: Real = 0.0) -> None:
         for field, site in (("start", start), ("end", end)):
             if not isinstance(site, Site | str):
                 raise errors.CaromError(

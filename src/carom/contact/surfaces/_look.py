@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ...quantities import Real, Reals
+from ...quantities import Function, Index, Matrix, Real, Reals, Vector
 
 PARTS = 16  # into which a row of places, and a cell that is looked at again, is divided
 PICKED = 16  # cells that are, by each of two measures
@@ -41,12 +41,12 @@ def largest(measure: Callable[[Any], Any], middle: Real, reach: Real, rows: int)
     return most
 
 
-def _divided(left: Any, width: Any) -> Any:
+def _divided(left: Vector, width: Vector) -> Any:
     return left[:, None] + width[:, None] * jnp.linspace(0.0, 1.0, PARTS + 1)[None, :]
 
 
 @jax.jit
-def _closer(at: Any, found: Any, low: Real) -> Any:
+def _closer(at: Matrix, found: Matrix, low: Real) -> Any:
     """Rows of places inside of the cells that are worth it.
 
     That is what a cell may reach if it grows on as it does outside, or how much it changes there. Neighbours are taken
@@ -72,7 +72,9 @@ class Along(NamedTuple):
     on: Any
 
 
-def followed(put: Callable[[Real, Real], Along], x: Reals, y: Reals, within: Any, longest: Real, steps: int) -> Any:
+def followed(
+    put: Callable[[Real, Real], Along], x: Reals, y: Reals, within: Function, longest: Real, steps: int
+) -> Any:
     """Sharpest curvature along a curve, followed both ways from given points for so many steps.
 
     `put` brings a point onto the curve; `within` says which places count. A step that turns by more than `TURNED`, or
@@ -80,7 +82,7 @@ def followed(put: Callable[[Real, Real], Along], x: Reals, y: Reals, within: Any
     """
 
     def walk(x: Real, y: Real, way: Real) -> Any:
-        def step(_: Any, c: tuple[Along, Any, Any]) -> tuple[Along, Any, Any]:
+        def step(_: Index, c: tuple[Along, Any, Any]) -> tuple[Along, Any, Any]:
             here, h, most = c
             there = put(here.x + way * h * here.tx, here.y + way * h * here.ty)
             grown = (there.curvature > SUDDEN * here.curvature) & (there.curvature * h > FAINT)

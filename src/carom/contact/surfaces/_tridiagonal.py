@@ -7,11 +7,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
-from ...quantities import Given, Real
+from ...quantities import Given, Library, Matrix, Real, Vector
 
 
-def solve(lib: Any, lower: Real, middle: Real, upper: Real, right: Any) -> Any:
+def solve(lib: Library, lower: Vector, middle: Vector, upper: Vector, right: Matrix) -> Any:
     """x of lower_i x_{i-1} + middle_i x_i + upper_i x_{i+1} = right_i; `right` holds one column per system.
 
     Thomas's elimination, without pivots: the matrix must be dominated by its diagonal, as that of a spline is. All
@@ -21,7 +22,7 @@ def solve(lib: Any, lower: Real, middle: Real, upper: Real, right: Any) -> Any:
     return _scanned(lower, middle, upper, right) if lib is jnp else _looped(lower, middle, upper, right)
 
 
-def solve_periodic(lib: Any, lower: Any, middle: Any, upper: Any, right: Any) -> Any:
+def solve_periodic(lib: Library, lower: Vector, middle: Vector, upper: Vector, right: Matrix) -> Any:
     """The same round a closed ring: the first unknown is the neighbour of the last (Sherman and Morrison).
 
     The matrix is one with three diagonals plus u w^T, u = (-m, 0, .., 0, c) and w = (1, 0, .., 0, -a/m): `a` and `c`
@@ -37,7 +38,7 @@ def solve_periodic(lib: Any, lower: Any, middle: Any, upper: Any, right: Any) ->
     return y - z[:, None] * seen[None, :]
 
 
-def _looped(lower: Any, middle: Any, upper: Any, right: Any) -> Any:
+def _looped(lower: Vector, middle: Vector, upper: Vector, right: Matrix) -> Any:
     """On plain numbers: lists are several times quicker than entries of arrays."""
     above, rows = [0.0] * len(middle), np.array(right, dtype=float)
     low, mid, up = lower.tolist(), middle.tolist(), upper.tolist()
@@ -54,14 +55,14 @@ def _looped(lower: Any, middle: Any, upper: Any, right: Any) -> Any:
 def _scanned(lower: Real, middle: Real, upper: Real, right: Given) -> Any:
     """On traced numbers: two scans, which are differentiated in both modes."""
 
-    def forward(carry: Any, row: Any) -> Any:
+    def forward(carry: PyTree, row: PyTree) -> Any:
         before, last = carry
         low, mid, up, r = row
         pivot = mid - low * before
         new = up / pivot, (r - low * last) / pivot
         return new, new
 
-    def backward(after: Any, row: Any) -> Any:
+    def backward(after: Vector, row: PyTree) -> Any:
         above, r = row
         x = r - above * after
         return x, x

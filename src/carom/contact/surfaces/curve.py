@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
-from ...quantities import Function, Real
+from ...quantities import Function, Real, Reals
 from .surface import AbstractSurface
 
 STEPS = 8  # of Newton's iteration; near a surface three are enough
@@ -43,7 +43,7 @@ class AbstractCurve(AbstractSurface):
         return self.locate(x, y, t)[1]
 
 
-def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: Any, steps: int = STEPS) -> Any:
+def settled(search: Callable[[Any], Any], newton: Callable[[Any], Any], start: PyTree, steps: int = STEPS) -> Any:
     """Iterate `search` without derivatives, then take two differentiable steps of `newton`.
 
     Newton's error is squared in every step, so two steps from the solution carry its derivatives exactly up to the
@@ -80,7 +80,7 @@ def probed(owner: str, field: str, function: Function, args: tuple[Any, ...], co
     return function(*args)
 
 
-def refuse_unless_finite(owner: str, field: str, values: Any, where: str) -> None:
+def refuse_unless_finite(owner: str, field: str, values: Reals, where: str) -> None:
     """Refuse values or derivatives that are not finite; traced ones have no value to check."""
     for value, word in zip(values, ("its value", "its first derivative", "its second derivative"), strict=False):
         number = errors.known(value)

@@ -9,10 +9,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
 from ...hybrid._in_words import told
-from ...quantities import Real
+from ...quantities import Function, Real
 from ._look import largest, radius_of
 from ._outline import SMOOTH, Box, finite_runs
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
@@ -48,12 +49,12 @@ class Graph(AbstractCurve):
 
     def __init__(
         self,
-        height: Any,
-        parameters: Any = (),
+        height: Function,
+        parameters: PyTree = (),
         below: bool = False,
-        probe: Any = 0.0,
-        bend: Any = None,
-        window: Any = None,
+        probe: Real = 0.0,
+        bend: Real | None = None,
+        window: Real | None = None,
     ) -> None:
         refuse_function("Graph", "height", height, "lambda x: 0.1 * jnp.sin(x)")
         errors.number("Graph", "probe", probe)

@@ -13,7 +13,7 @@ from jaxtyping import PyTree
 
 from ... import errors
 from ...hybrid._in_words import told
-from ...quantities import Function, Real
+from ...quantities import Function, Point, Real
 from ._look import Along, followed, radius_of
 from ._outline import Box, zero_set
 from .curve import BENT, SAME_SIDE, AbstractCurve, numbers, probed, refuse_function, refuse_unless_finite, settled
@@ -50,9 +50,9 @@ class Implicit(AbstractCurve):
         self,
         function: Function,
         parameters: PyTree = (),
-        probe: Any = (0.0, 0.0),
-        bend: Any = None,
-        window: Any = None,
+        probe: Point = (0.0, 0.0),
+        bend: Real | None = None,
+        window: Real | None = None,
     ) -> None:
         refuse_function("Implicit", "function", function, "lambda x, y: y - x**2")
         errors.vector("Implicit", "probe", probe, 2)

@@ -12,8 +12,9 @@ import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
+from ..._arguments import SurfaceLike
 from ...hybrid._in_words import told
-from ...quantities import Given, Real
+from ...quantities import Function, Point, Real
 from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
 from .surface import AbstractSurface, Bound, Known, finite
@@ -44,16 +45,16 @@ class Moving(AbstractSurface):
 
     def __init__(
         self,
-        surface: Any,
-        velocity: Any = None,
-        turning: Any = None,
-        about: Any = (0.0, 0.0),
-        amplitude: Any = None,
-        frequency: Any = None,
-        phase: Any = None,
-        motion: Any = None,
-        parameters: Any = (),
-        travel: Any = None,
+        surface: SurfaceLike,
+        velocity: Point | None = None,
+        turning: Real | None = None,
+        about: Point = (0.0, 0.0),
+        amplitude: Point | None = None,
+        frequency: Real | None = None,
+        phase: Real | None = None,
+        motion: Function | None = None,
+        parameters: PyTree = (),
+        travel: Real | None = None,
     ) -> None:
         if not isinstance(surface, AbstractSurface):
             raise errors.CaromError(
@@ -62,7 +63,7 @@ class Moving(AbstractSurface):
         errors.vector("Moving", "about", about, 2)
         self.surface = surface
         self.about = (jnp.asarray(about[0], dtype=float), jnp.asarray(about[1], dtype=float))
-        ready = {
+        ready: dict[str, Any] = {
             "velocity": velocity,
             "turning": turning,
             "amplitude": amplitude,
@@ -223,7 +224,7 @@ def is_ready(surface: Moving) -> bool:
     return surface.motion is _ready
 
 
-def _own_motion(motion: Any, parameters: PyTree) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _own_motion(motion: Function, parameters: PyTree) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """A motion given as a function, tried out at t = 0, and its parameters."""
     refuse_function("Moving", "motion", motion, "lambda t: (0.0, 0.01 * jnp.sin(60 * t), 0.0)")
     known = numbers("Moving", parameters)
@@ -233,7 +234,7 @@ def _own_motion(motion: Any, parameters: PyTree) -> tuple[Callable[..., Any], tu
     return motion, known
 
 
-def _own_bounds(frequency: Real, travel: Any) -> tuple[Any, Any]:
+def _own_bounds(frequency: Real | None, travel: Real | None) -> tuple[Any, Any]:
     if frequency is None:
         raise errors.CaromError(
             "motion of Moving is a function; how quickly it changes cannot be read from it; give frequency= [Hz], the "
@@ -255,7 +256,12 @@ def _ready(
 
 
 def _ready_numbers(
-    given: list[str], velocity: Given, turning: Real, amplitude: Given, frequency: Real, phase: Real
+    given: list[str],
+    velocity: Point | None,
+    turning: Real | None,
+    amplitude: Point | None,
+    frequency: Real | None,
+    phase: Real | None,
 ) -> tuple[Any, ...]:
     if not given:
         raise errors.CaromError(

@@ -8,14 +8,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ..._arguments import Name
 from ...forms import Form, Slot
 from ...hybrid._in_words import told
-from ...quantities import Given, Real
+from ...quantities import Given, Point, Real
 from ._outline import Box, floats
 from .surface import AbstractSurface, Bound, still
 
 
-def _told(plane: Any) -> dict[str, Any]:
+def _told(plane: Plane) -> dict[str, Any]:
     """A level floor by its height, any other by a point and its normal."""
     (x, y), normal = floats(plane.point).tolist(), floats(plane.unit).tolist()
     return {"height": y} if x == 0.0 and normal == [0.0, 1.0] else {"point": [x, y], "normal": normal}
@@ -49,7 +50,12 @@ class Plane(AbstractSurface):
     unit: tuple[Any, Any]  # the normal
 
     def __init__(
-        self, height: Real | None = None, *, point: Any = None, slope: Real | None = None, normal: Given | None = None
+        self,
+        height: Real | None = None,
+        *,
+        point: Point | None = None,
+        slope: Real | None = None,
+        normal: Given | None = None,
     ) -> None:
         if (height is None) == (point is None):
             raise errors.CaromError(
@@ -109,7 +115,7 @@ def _along(normal: Given) -> tuple[Any, Any]:
     return x / size, y / size
 
 
-def Wall(x: Real, facing: Any) -> Plane:
+def Wall(x: Real, facing: Name) -> Plane:
     """An upright plane at x [m] whose free side lies to the "left" or to the "right"."""
     errors.number("Wall", "x", x)
     errors.name_in("facing of Wall", facing, ("left", "right"))

@@ -13,7 +13,7 @@ from ... import errors
 from ...forms import Form, Slot
 from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
-from ...quantities import Given, Real
+from ...quantities import Index, Library, Matrix, Points, Real, Vector
 from . import _tridiagonal as tridiagonal
 from ._outline import Box
 from ._spline_refusals import refuse_coinciding, refuse_crossing
@@ -25,7 +25,7 @@ EVENLY = 256  # samples evenly along the curve, besides as many as all pieces ha
 LOOKS = 8  # per segment, at its curvature
 
 
-def _told(spline: Any) -> dict[str, Any] | None:
+def _told(spline: Spline) -> dict[str, Any] | None:
     """Points and tangents as they were given; None where their numbers are not known."""
     made_of = spline.recipe.made_of
     return None if made_of is None else {"closed": spline.closed} | made_of
@@ -59,24 +59,25 @@ class Spline(AbstractCurve):
     closed: bool = eqx.field(static=True)
     recipe: Recipe = eqx.field(static=True)  # points and tangents as given
 
-    def __init__(self, points: Any, closed: bool = False, tangents: Any = None) -> None:
-        points = _checked(points, closed)
-        self.recipe = Recipe({"points": points, "tangents": tangents})
+    def __init__(self, points: Points, closed: bool = False, tangents: Points | None = None) -> None:
+        corners = _checked(points, closed)
+        self.recipe = Recipe({"points": corners, "tangents": tangents})
+        ways = None
         if tangents is not None:
             if closed:
                 raise errors.CaromError("tangents were given to a closed Spline, which has no ends; leave them out")
-            tangents = _directions(tangents)
-        lib = _library(points, tangents)
-        ends = lib.concatenate([points, points[:1]]) if closed else points
+            ways = _directions(tangents)
+        lib = _library(corners, ways)
+        ends = lib.concatenate([corners, corners[:1]]) if closed else corners
         steps = ends[1:] - ends[:-1]
         chords = lib.sqrt(steps[:, 0] ** 2 + steps[:, 1] ** 2)
-        slopes = _slopes(lib, steps, chords, closed, tangents)
+        slopes = _slopes(lib, steps, chords, closed, ways)
         cubics = _cubics(lib, ends[:-1], steps, chords[:, None] * slopes[:-1], chords[:, None] * slopes[1:])
         self.closed = closed
         if not closed:
             first, last = chords[0] * slopes[0], chords[-1] * slopes[-1]
-            before = _line(lib, points[0] - first, first)
-            cubics = lib.concatenate([before, cubics, _line(lib, points[-1], last)])
+            before = _line(lib, corners[0] - first, first)
+            cubics = lib.concatenate([before, cubics, _line(lib, corners[-1], last)])
         if lib is np:
             refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
@@ -90,7 +91,7 @@ class Spline(AbstractCurve):
         count = self.pieces.shape[0] - (0 if self.closed else 1)
         return told("Spline", ("points", count, ""), *ends, ("closed", True if self.closed else None, ""))
 
-    def _shape(self, u: Real, piece: Any) -> tuple[Any, ...]:
+    def _shape(self, u: Real, piece: Index) -> tuple[Any, ...]:
         """Position, first and second derivative at parameter u, on the given piece."""
         c, w = self.pieces[piece], u - piece
         out: list[Any] = []
@@ -102,7 +103,7 @@ class Spline(AbstractCurve):
             ]
         return tuple(out)
 
-    def _step(self, u: Real, piece: Any, x: Real, y: Real) -> Any:
+    def _step(self, u: Real, piece: Index, x: Real, y: Real) -> Any:
         """Newton's step to the least distance; where the curve bends away from the point, as if it were straight."""
         px, dx, bx, py, dy, by = self._shape(u, piece)
         straight = dx * dx + dy * dy
@@ -161,9 +162,9 @@ def _library(*values: Any) -> Any:
     return jnp if traced else np
 
 
-def _checked(points: Given, closed: bool) -> Any:
+def _checked(points: Points, closed: bool) -> Any:
     least = 3 if closed else 2
-    shape = np.shape(points) if not isinstance(points, list | tuple) else None
+    shape = None if isinstance(points, list | tuple) else tuple(getattr(points, "shape", ()))
     if shape is None:
         points = _stacked(points)
         shape = (len(points), 2)
@@ -182,7 +183,7 @@ def _checked(points: Given, closed: bool) -> Any:
     return given
 
 
-def _stacked(points: Any) -> Any:
+def _stacked(points: Points) -> Any:
     """A list of points as one array; the first that is no pair of numbers is refused by its place."""
     if _library(points) is np and len(points) > 0:
         try:  # at once, which is quick: long lists are right as a rule
@@ -199,7 +200,7 @@ def _stacked(points: Any) -> Any:
     return lib.stack([lib.stack([lib.asarray(c, dtype=float) for c in p]) for p in points])
 
 
-def _directions(tangents: Any) -> Any:
+def _directions(tangents: Points) -> Any:
     """Unit vectors of two directions."""
     if not isinstance(tangents, list | tuple) or len(tangents) != 2:
         raise errors.CaromError(
@@ -216,7 +217,7 @@ def _directions(tangents: Any) -> Any:
     return two / lib.sqrt(lib.sum(two**2, axis=1))[:, None]
 
 
-def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Given) -> Any:
+def _slopes(lib: Library, steps: Matrix, chords: Vector, closed: bool, tangents: Matrix | None) -> Any:
     """Derivatives with respect to chord length at all points (twice the first, if closed) that make curvature agree.
 
     With h_i the chords and P_i' the unknowns, continuity of the second derivative at point i reads
@@ -240,18 +241,18 @@ def _slopes(lib: Any, steps: Any, chords: Any, closed: bool, tangents: Given) ->
     return tridiagonal.solve(lib, before, middle, after, right)
 
 
-def _cubics(lib: Any, start: Any, step: Any, leave: Any, arrive: Any) -> Any:
+def _cubics(lib: Library, start: Matrix, step: Matrix, leave: Matrix, arrive: Matrix) -> Any:
     """Coefficients of Hermite's cubics."""
     parts = (start, leave, 3.0 * step - 2.0 * leave - arrive, leave + arrive - 2.0 * step)
     return lib.concatenate([lib.stack([p[:, axis] for p in parts], axis=1) for axis in (0, 1)], axis=1)
 
 
-def _line(lib: Any, start: Any, step: Any) -> Any:
+def _line(lib: Library, start: Matrix, step: Matrix) -> Any:
     zero = 0.0 * start[0]
     return lib.stack([start[0], step[0], zero, zero, start[1], step[1], zero, zero])[None, :]
 
 
-def _sampled(pieces: Any, closed: bool) -> Any:
+def _sampled(pieces: Matrix, closed: bool) -> Any:
     """Points along the curve and their parameters; the straight ends need none beyond their beginnings.
 
     Some of every piece, and as many again evenly along the curve: a long piece has samples as near to each other as
@@ -267,7 +268,7 @@ def _sampled(pieces: Any, closed: bool) -> Any:
     return jnp.stack([jnp.concatenate(both) for both in ((x, ex), (y, ey), (jnp.asarray(u), even))], axis=1)
 
 
-def _points(pieces: Any, u: Real) -> tuple[Any, Any]:
+def _points(pieces: Matrix, u: Real) -> tuple[Any, Any]:
     """Places of the curve by parameter."""
     piece = jnp.minimum(jnp.floor(u).astype(int), pieces.shape[0] - 1)
     w = u - piece

@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import errors
 from ...hybrid._in_words import spelled
-from ...quantities import Real
+from ...quantities import Point, Real
 from ._outline import Box, moving_zero_set, zero_set
 
 # Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
@@ -41,15 +41,15 @@ class Bound(NamedTuple):
 class Known(NamedTuple):
     """What is known of how sharply a surface bends around a place.
 
-    What nobody has looked at cannot be excluded: there it bends as a surface that does not say.
+    What was not looked at cannot be excluded: there it may bend as one that says nothing.
     """
 
     bend: Any  # [m] smallest radius of curvature
-    within: Any = jnp.inf  # [m] how far from the place that holds; negative where nobody has looked
+    within: Any = jnp.inf  # [m] how far from the place that holds; negative where it was not looked at
     assumed: Any = 0.0  # [m] beyond
 
 
-def bend_of(first: Any, second: Any) -> Any:
+def bend_of(first: Point, second: Point) -> Any:
     """Smallest radius of curvature [m] of a curve, from its derivatives (x, y) at many places; infinite if straight.
 
     Places where a derivative is not finite are outside the curve's domain, and left out.
@@ -139,7 +139,7 @@ class AbstractSurface(eqx.Module):
         return x, y
 
 
-def given_bend(owner: str, bend: Real) -> Any:
+def given_bend(owner: str, bend: Real | None) -> Any:
     """A radius of curvature as it was given, or None."""
     if bend is None:
         return None
@@ -147,13 +147,13 @@ def given_bend(owner: str, bend: Real) -> Any:
     return jnp.asarray(bend, dtype=float)
 
 
-def given_window(owner: str, window: Any, bend: Any) -> float | None:
+def given_window(owner: str, window: Real | None, bend: Real | None) -> float | None:
     """How far [m] from its probe a curve is looked at; None if its bend is given. The work depends on it."""
     if window is None:
         return WINDOW if bend is None else None
     if bend is not None:
         raise errors.CaromError(
-            f"{owner} got window and bend; where the bend is known nobody looks for it; leave one of them out"
+            f"{owner} got window and bend; where the bend is known it is not searched for; leave one of them out"
         )
     errors.number(owner, "window", window, above=0.0)
     if errors.known(window) is None:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...quantities import Given, Real, Vector
 
 
 def length_of(owner: str, field: str, value: Any) -> int:
@@ -24,7 +25,7 @@ def length_of(owner: str, field: str, value: Any) -> int:
     return count
 
 
-def like(owner: str, field: str, value: Any, model: Any) -> Any:
+def like(owner: str, field: str, value: Real | Given | None, model: Vector) -> Any:
     """A vector as long as the model; zeros if left out."""
     if value is None:
         return jnp.zeros_like(model)
@@ -32,7 +33,7 @@ def like(owner: str, field: str, value: Any, model: Any) -> Any:
     return jnp.asarray(value, dtype=float)
 
 
-def refuse_times(what: str, times: Any) -> None:
+def refuse_times(what: str, times: np.ndarray | None) -> None:
     if times is None:
         return
     if times[0] != 0.0:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...quantities import Function, Real
+from ...quantities import Function, Given, Index, Matrix, Real, Vector
 from ._knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
 
@@ -28,7 +28,9 @@ class Fitted(AbstractTrajectory):
     # of value, velocity and acceleration, in the time of a part scaled to [-1, 1]: (pieces, parts, nodes, size) each
     series: tuple[Any, Any, Any]
 
-    def __init__(self, function: Any, knots: Any, nodes: int = 16, parts: int = 8, tolerance: float = 1e-9) -> None:
+    def __init__(
+        self, function: Function, knots: Given, nodes: int = 16, parts: int = 8, tolerance: float = 1e-9
+    ) -> None:
         if not callable(function):
             raise errors.CaromError(
                 f"function of Fitted is a {type(function).__name__}; it must be a function (i, t) -> vector"
@@ -56,7 +58,7 @@ class Fitted(AbstractTrajectory):
     def size(self) -> int:
         return int(self.series[0].shape[3])
 
-    def smooth(self, i: Any, t: Real) -> Motion:
+    def smooth(self, i: Index, t: Real) -> Motion:
         parts = self.series[0].shape[1]
         half = 0.5 * (self.bounds[i + 1] - self.bounds[i]) / parts
         along = (t - self.bounds[i]) / half
@@ -65,10 +67,10 @@ class Fitted(AbstractTrajectory):
         return Motion(q, v / half, a / half**2)
 
 
-def _on_grid(function: Function, bounds: Any, within: Any) -> Any:
+def _on_grid(function: Function, bounds: Vector, within: Matrix) -> Any:
     """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
 
-    def one(i: Any, share: Real) -> Any:
+    def one(i: Index, share: Real) -> Any:
         value = jnp.asarray(function(i, bounds[i] + share * (bounds[i + 1] - bounds[i])), dtype=float)
         if value.ndim != 1:
             raise errors.CaromError(f"function of Fitted returns shape {value.shape}; it must be a vector")
@@ -94,7 +96,7 @@ def _slope_of_series(nodes: int) -> np.ndarray:
     return matrix
 
 
-def _clenshaw(series: Any, x: Any) -> Any:
+def _clenshaw(series: Matrix, x: Real) -> Any:
     """Sum of a Chebyshev series."""
     one = two = jnp.zeros_like(series[0])
     for k in reversed(range(1, series.shape[0])):
@@ -102,7 +104,7 @@ def _clenshaw(series: Any, x: Any) -> Any:
     return series[0] + x * one - two
 
 
-def _refuse_rough(series: Any, tolerance: float) -> None:
+def _refuse_rough(series: Matrix, tolerance: float) -> None:
     """A series whose last terms are not small has not converged: something breaks within a piece."""
     given = errors.known(series)
     if given is None:

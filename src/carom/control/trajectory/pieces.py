@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ...quantities import Real, Times
+from ...quantities import Index, Real, Times, Vector
 
 
 class Motion(NamedTuple):
@@ -34,7 +34,7 @@ class AbstractTrajectory(eqx.Module):
         """Length of the vector."""
 
     @abc.abstractmethod
-    def smooth(self, i: Any, t: Real) -> Motion:
+    def smooth(self, i: Index, t: Real) -> Motion:
         """The formula of piece i at any t; i counts from 0 and may be traced."""
 
     @property
@@ -46,7 +46,7 @@ class AbstractTrajectory(eqx.Module):
         """[s]"""
         return self.knots[-1]
 
-    def piece(self, i: Any, t: Real) -> Motion:
+    def piece(self, i: Index, t: Real) -> Motion:
         """Piece i at t; -1 stands still where the motion begins, the number of pieces where it ends."""
         last = self.pieces - 1
         inside = (i >= 0) & (i <= last)
@@ -70,5 +70,5 @@ class AbstractTrajectory(eqx.Module):
 
 
 @eqx.filter_jit
-def _over(trajectory: AbstractTrajectory, times: Any) -> Motion:
+def _over(trajectory: AbstractTrajectory, times: Vector) -> Motion:
     return jax.vmap(trajectory.at)(times)

@@ -97,7 +97,7 @@ def MinimumJerk(start: Real | Given, end: Real | Given, duration: Real) -> Polyn
     return Quintic(start, end, duration)
 
 
-def Hold(value: Any, duration: Real) -> Polynomials:
+def Hold(value: Given, duration: Real) -> Polynomials:
     """Stand still for a while."""
     q, _, total = _ends("Hold", value, value, duration)
     return polynomials([0.0 * total, total], [(q,)])

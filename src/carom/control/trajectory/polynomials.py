@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot, Spelled
-from ...quantities import Real
+from ...quantities import Index, Real
 from .pieces import AbstractTrajectory, Motion
 
 
@@ -36,7 +36,7 @@ class Polynomials(AbstractTrajectory):
     def size(self) -> int:
         return int(self.coefficients.shape[2])
 
-    def smooth(self, i: Any, t: Real) -> Motion:
+    def smooth(self, i: Index, t: Real) -> Motion:
         c, s = self.coefficients[i], t - self.bounds[i]
         powers = self.coefficients.shape[1]
         q = v = a = jnp.zeros_like(c[0])

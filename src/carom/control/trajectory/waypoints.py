@@ -9,13 +9,13 @@ import numpy as np
 
 from ... import errors
 from ...forms import Form, Slot, Spelled
-from ...quantities import Given, Real, Times
+from ...quantities import Given, Matrix, Points, Real, Times, Vector
 from ._knots import length_of, like, refuse_times
 from .polynomials import Polynomials, hermite, polynomials
 
 
 def Waypoints(
-    times: Times, points: Given, start_velocity: Real | Given | None = None, end_velocity: Real | Given | None = None
+    times: Times, points: Points, start_velocity: Real | Given | None = None, end_velocity: Real | Given | None = None
 ) -> Polynomials:
     """Cubics through points[i] at times[i] whose velocities and accelerations agree at every inner point.
 
@@ -44,7 +44,7 @@ WAYPOINTS = Spelled(
 )
 
 
-def _speeds(h: Any, via: Any, v0: Any, v1: Any) -> Any:
+def _speeds(h: Vector, via: Matrix, v0: Vector, v1: Vector) -> Any:
     """Velocities at all points such that the accelerations agree: one tridiagonal equation for every inner point."""
     count = via.shape[0]
     if count == 2:
@@ -59,9 +59,10 @@ def _speeds(h: Any, via: Any, v0: Any, v1: Any) -> Any:
     return jnp.linalg.solve(matrix, right)
 
 
-def _via(times: Any, points: Any) -> tuple[Any, Any]:
+def _via(times: Times, points: Points) -> tuple[Any, Any]:
     count = length_of("Waypoints", "times", times)
-    if np.ndim(points[0] if isinstance(points, list | tuple) and points else points) == 0:
+    first: Any = points[0] if isinstance(points, list | tuple) and points else points
+    if np.ndim(first) == 0:
         raise errors.CaromError("points of Waypoints must be one vector for every time, such as [[0, 0], [0.5, 0.2]]")
     if len(points) != count:
         raise errors.CaromError(

@@ -8,21 +8,14 @@ from difflib import get_close_matches
 
 import numpy as np
 
+from ... import registry
 from ...errors import CaromError
-from ...forms import named
 from ..experiment import Experiment
 from .kind import Measure
 
-FILES = (  # a file with a list of measures joins here
-    "of_impacts",
-    "over_time",
-    "balances",
-    "captures",
-    "crawling",
-)
 DEGREES = ("deg", "degree", "degrees")  # or a rate of them
 # The first whose pattern fits is the one; append one of your own.
-MEASURES: list[Measure] = [its for name in FILES for its in named(f"experiment.measures.{name}.MEASURES")]
+MEASURES: list[Measure] = [its for line in registry.MEASURES for its in line.found()]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from ... import errors
-from ...quantities import Function, Given, Real, Times, Vector
+from ..._arguments import Names, NoiseLike
+from ...quantities import Function, Real, Times, Vector
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +87,7 @@ def sizes_of(sizes: PyTree, start: PyTree, first: np.ndarray) -> np.ndarray:
     return flat
 
 
-def positive_of(positive: Any, names: tuple[str, ...], first: np.ndarray) -> np.ndarray:
+def positive_of(positive: Names, names: tuple[str, ...], first: np.ndarray) -> np.ndarray:
     """Which parameters stay above zero."""
     for name in positive:
         errors.name_in("parameter of fit (named as positive)", name, names)
@@ -113,7 +114,9 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
         )
 
 
-def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Real | Given, times: Times) -> FitProblem:
+def problem_of(
+    predict: Function, args: PyTree, data: PyTree, first: PyTree, noise: NoiseLike, times: Times | None
+) -> FitProblem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
         raise errors.CaromError(
@@ -144,7 +147,7 @@ def problem_of(predict: Function, args: Any, data: PyTree, first: Any, noise: Re
     return FitProblem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
 
 
-def called(predict: Function, with_args: bool, parameters: PyTree, args: Any) -> Any:
+def called(predict: Function, with_args: bool, parameters: PyTree, args: PyTree) -> Any:
     return predict(parameters, args) if with_args else predict(parameters)
 
 
@@ -163,7 +166,7 @@ def _refuse_channels(given: tuple[str, ...], predicted: tuple[str, ...]) -> None
         errors.name_in("predicted channel", c, predicted)
 
 
-def _measured(channel: str | None, values: Any) -> np.ndarray:
+def _measured(channel: str | None, values: Times) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -178,7 +181,7 @@ def _measured(channel: str | None, values: Any) -> np.ndarray:
     return array
 
 
-def _check_times(times: Times, arrays: dict[Any, np.ndarray]) -> None:
+def _check_times(times: Times | None, arrays: dict[Any, np.ndarray]) -> None:
     if times is None:
         return
     t = _measured("times", times)
@@ -196,7 +199,7 @@ def _check_times(times: Times, arrays: dict[Any, np.ndarray]) -> None:
             raise errors.CaromError(f"{_what(channel)} has shape {x.shape} for {len(t)} times; give one row per time")
 
 
-def _noise_of(noise: Any, arrays: dict[Any, np.ndarray]) -> np.ndarray:
+def _noise_of(noise: NoiseLike, arrays: dict[Any, np.ndarray]) -> np.ndarray:
     """Standard deviation of every datum."""
     if noise is None:
         return np.ones(sum(x.size for x in arrays.values()))

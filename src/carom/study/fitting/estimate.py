@@ -10,10 +10,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
+from ..._arguments import Names, NoiseLike
 from ...hybrid._run import compiler_options
-from ...quantities import Function, Vector
+from ...quantities import Function, Real, Times, Vector
 from ._fit_input import (
     FitProblem,
     called,
@@ -46,7 +48,7 @@ class Fit:
     degrees: int  # data less parameters
     confidence: float
     evaluations: int  # of predict
-    converged: bool  # did the search come to rest? (Where something is not determined it may drift on for ever.)
+    converged: bool  # did the search come to rest? (Where something is not determined it may drift forever.)
 
     @property
     def determined(self) -> bool:
@@ -89,15 +91,15 @@ class Fit:
 
 def fit(
     predict: Function,
-    data: Any,
-    start: Any,
+    data: PyTree,
+    start: PyTree,
     *,
-    noise: Any = None,
-    times: Any = None,
-    args: Any = None,
-    sizes: Any = None,
-    positive: Any = (),
-    confidence: Any = 0.95,
+    noise: NoiseLike = None,
+    times: Times | None = None,
+    args: PyTree = None,
+    sizes: PyTree = None,
+    positive: Names = (),
+    confidence: Real = 0.95,
     max_evaluations: int = 200,
     throw: bool = True,
 ) -> Fit:
@@ -171,10 +173,10 @@ def _evaluation(
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=compiler_options())
-def _linearised(predict: Function, unravel: Function, with_args: bool, vector: Vector, args: Any) -> tuple[Any, Any]:
+def _linearised(predict: Function, unravel: Function, with_args: bool, vector: Vector, args: PyTree) -> tuple[Any, Any]:
     """The prediction as one vector, and its Jacobian."""
 
-    def flat(p: Any) -> tuple[Any, Any]:
+    def flat(p: Vector) -> tuple[Any, Any]:
         signals = called(predict, with_args, unravel(p), args)
         values = jnp.concatenate([jnp.ravel(jnp.asarray(x, dtype=float)) for x in jax.tree.leaves(signals)])
         return values, values

@@ -54,7 +54,7 @@ def console(**options: Any) -> Console:
     return Console(markup=False, highlight=False, emoji=False, **options)
 
 
-def as_json(value: Any) -> None:
+def as_json(value: object) -> None:
     """Machine-readable, and the same on every terminal."""
     from ..result._json_values import clean
 

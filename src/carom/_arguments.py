@@ -1,0 +1,76 @@
+"""Types of arguments as users give them, for readers and type checkers.
+
+While a program runs nothing is checked by them: bad input gets a sentence (errors.py), not a complaint about types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from .beam.cross_section import Section
+    from .beam.shapes import AbstractShapes
+    from .contact.contact import Contact
+    from .contact.friction import AbstractFriction
+    from .contact.impact import AbstractImpactLaw
+    from .contact.material import Material
+    from .contact.normal import AbstractNormalLaw
+    from .contact.pairs import AbstractPair, Ring, Segment
+    from .contact.surfaces import AbstractSurface
+    from .control.planned_torques import AbstractTorques
+    from .control.trajectory import AbstractTrajectory
+    from .dynamics.constraints import AbstractConstraint
+    from .hybrid._member import AbstractMember, AbstractUnplaced
+    from .hybrid.automaton import AbstractAutomaton
+    from .hybrid.settings import Settings
+    from .mechanism import AbstractBody, Link, Mechanism, Site, State
+    from .quantities import Given, Point, Real
+    from .result._clip import Clip
+    from .result.result import Result
+
+    Name: TypeAlias = str
+    Names: TypeAlias = str | Sequence[str]
+    Count: TypeAlias = int
+    SiteLike: TypeAlias = Site | str  # a site, or its name
+    LinksLike: TypeAlias = AbstractBody | Link | Sequence[AbstractBody | Link]
+    MechanismLike: TypeAlias = Mechanism
+    StateLike: TypeAlias = State
+    SettingsLike: TypeAlias = Settings | None
+    SectionLike: TypeAlias = Section
+    ShapesLike: TypeAlias = AbstractShapes
+    ShapeLike: TypeAlias = Callable[[Any], Any] | Given  # a function of the place along the beam, or coefficients
+    EndsLike: TypeAlias = Sequence[str]  # of a beam: left and right
+    MaterialLike: TypeAlias = Material
+    CompliantLike: TypeAlias = AbstractNormalLaw
+    NormalLike: TypeAlias = AbstractNormalLaw | AbstractImpactLaw | Real | None  # a number e stands for Newton(e)
+    FrictionLike: TypeAlias = AbstractFriction | None
+    SurfaceLike: TypeAlias = AbstractSurface
+    HeldLike: TypeAlias = AbstractConstraint | Sequence[AbstractConstraint]
+    ConstraintsLike: TypeAlias = Sequence[AbstractConstraint]
+    Part: TypeAlias = AbstractAutomaton | AbstractMember | AbstractUnplaced | Contact  # what a world takes
+    PartsLike: TypeAlias = Part | Sequence[Part]
+    TouchingLike: TypeAlias = Site | str | AbstractPair  # what touches: a site, its name, a joint's stop
+    AgainstLike: TypeAlias = AbstractSurface | Site | Segment | Ring | str | None
+    ContactLike: TypeAlias = Part | str  # a contact, or its name
+    ContactsLike: TypeAlias = Contact | Sequence[Contact]
+    AutomatonLike: TypeAlias = AbstractAutomaton
+    TrajectoryLike: TypeAlias = AbstractTrajectory
+    TorquesLike: TypeAlias = AbstractTorques | AbstractTrajectory
+    GainsLike: TypeAlias = Real | Given | None  # one for all joints, or one for each
+    ResultLike: TypeAlias = Result
+    ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
+    StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
+    NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
+    FileLike: TypeAlias = str | Path
+    PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
+else:
+    Name = Names = Count = SiteLike = LinksLike = MechanismLike = StateLike = SettingsLike = SectionLike = Any
+    ShapesLike = ShapeLike = EndsLike = MaterialLike = NormalLike = FrictionLike = SurfaceLike = Any
+    CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
+        ContactsLike
+    ) = AutomatonLike = Any
+    TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

@@ -159,7 +159,7 @@ def test_a_plank_falls_flat_and_rebounds_flat():
     np.testing.assert_allclose(out.v, np.stack([slowed, e * SPEED, np.zeros(4)], axis=1), atol=1e-10)
     left, right, *rubbed = (np.asarray(m) for m in out.memory[0])
     np.testing.assert_allclose([left, right], np.tile((1 + e) * SPEED / 2, (2, 1)), rtol=1e-7)
-    np.testing.assert_allclose(rubbed, np.tile((slowed - vx) / 2, (2, 1)), atol=1e-7)
+    np.testing.assert_allclose(rubbed[:2], np.tile((slowed - vx) / 2, (2, 1)), atol=1e-7)
 
 
 @pytest.mark.slow

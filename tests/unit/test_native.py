@@ -93,6 +93,7 @@ def test_arrays_are_moved_and_summed():
     a, b = RNG.normal(size=(4, 5)), RNG.normal(size=(5, 3))
     check(lambda a: (a[::-1, 1:4], a.T.reshape(2, 10), jnp.pad(a, 1), jnp.stack([a, a], 1), jnp.concatenate([a, a])), a)
     check(lambda a: (a.max(1), a.min(), a.argmax(1), a.argmin(0), jnp.sort(a), (a > 0).any(1), (a > 0).all()), a)
+    check(lambda a: (a[:, :0].sum(1), (a[:0] > 0).any(0), (a[:0] > 0).all(0), a[:, :0] @ a[:0], a[:0, :0].sum(1)), a)
     check(lambda a, b: (a @ b, a.sum(0), jnp.cumsum(a, 1), jnp.prod(a, 1), jnp.linalg.norm(a)), a, b, ulps=64)
 
 

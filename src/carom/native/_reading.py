@@ -74,7 +74,7 @@ class Reader:
             out = SHUFFLES[name](self.b, eqn.params, *inputs)
             return [out if isinstance(out, Memory) else bare(out)]
         if name in SUMS:
-            return [bare(SUMS[name](self.b, eqn.params, *inputs))]
+            return [bare(SUMS[name](self.b, eqn.params, *inputs, kind_of(eqn.outvars[0].aval.dtype)))]
         if name in GATHERING:
             return [bare(GATHERING[name](self.b, eqn, *inputs))]
         if name == "unstack":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .beam.cross_section import Section
     from .beam.shapes import AbstractShapes
+    from .captures.record import Capture
     from .contact.contact import Contact
     from .contact.friction import AbstractFriction
     from .contact.impact import AbstractImpactLaw
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .hybrid._member import AbstractMember, AbstractUnplaced
     from .hybrid.automaton import AbstractAutomaton
     from .hybrid.settings import Settings
+    from .hybrid.world import World
     from .mechanism import AbstractBody, Link, Mechanism, Site, State
     from .quantities import Given, Point, Real
     from .result._clip import Clip
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     SectionLike: TypeAlias = Section
     ShapesLike: TypeAlias = AbstractShapes
     ShapeLike: TypeAlias = Callable[[Any], Any] | Given  # a function of the place along the beam, or coefficients
+    ShapeListLike: TypeAlias = Sequence[ShapeLike]
     EndsLike: TypeAlias = Sequence[str]  # of a beam: left and right
     MaterialLike: TypeAlias = Material
     CompliantLike: TypeAlias = AbstractNormalLaw
@@ -60,8 +63,11 @@ if TYPE_CHECKING:
     AutomatonLike: TypeAlias = AbstractAutomaton
     TrajectoryLike: TypeAlias = AbstractTrajectory
     TorquesLike: TypeAlias = AbstractTorques | AbstractTrajectory
-    GainsLike: TypeAlias = Real | Given | None  # one for all joints, or one for each
+    GainsLike: TypeAlias = Real | Given | None  # one for each joint; where that is allowed, one for all
     ResultLike: TypeAlias = Result
+    ResultsLike: TypeAlias = Mapping[str, Result]
+    WorldLike: TypeAlias = World
+    CaptureLike: TypeAlias = Capture
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
@@ -69,7 +75,9 @@ if TYPE_CHECKING:
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
 else:
     Name = Names = Count = SiteLike = LinksLike = MechanismLike = StateLike = SettingsLike = SectionLike = Any
-    ShapesLike = ShapeLike = EndsLike = MaterialLike = NormalLike = FrictionLike = SurfaceLike = Any
+    ShapesLike = ShapeLike = ShapeListLike = ResultsLike = WorldLike = CaptureLike = EndsLike = MaterialLike = (
+        NormalLike
+    ) = FrictionLike = SurfaceLike = Any
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any

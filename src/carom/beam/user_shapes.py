@@ -10,7 +10,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
 from .. import errors
-from .._arguments import Name, SectionLike, ShapeLike
+from .._arguments import Name, SectionLike, ShapeLike, ShapeListLike
 from ..quantities import Function, Real
 from .cross_section import Section
 from .shapes import AbstractShapes, check_beam
@@ -54,8 +54,8 @@ class GivenShapes(AbstractShapes):
 def given_shapes(
     section: SectionLike,
     length: Real,
-    deflections: Sequence[ShapeLike],
-    rotations: Sequence[ShapeLike] | None = None,
+    deflections: ShapeListLike,
+    rotations: ShapeListLike | None = None,
     theory: Name = "euler-bernoulli",
 ) -> GivenShapes:
     """Assumed shapes W_j and, for Timoshenko, section rotations Theta_j.
@@ -93,7 +93,7 @@ def given_shapes(
     return GivenShapes(section, L, theory, tuple(W), tuple(Theta))
 
 
-def _listed(what: str, given: Sequence[ShapeLike]) -> Sequence[Any]:
+def _listed(what: str, given: ShapeListLike) -> Sequence[Any]:
     if callable(given) or not hasattr(given, "__len__") or len(given) == 0 or isinstance(given, str):
         raise errors.CaromError(
             f"{what} of Beam is {given!r}; it must be a list with one function or list of coefficients for each shape"

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from .. import errors
+from .._arguments import CaptureLike
 from ..mechanism import Body, Mechanism, Numbers, Site, State, Topology
 from ..mechanism.tree import mechanism_of
 from ..quantities import Vector
@@ -36,7 +37,7 @@ class AfterCapture(eqx.Module):
         return State(self.q, self.v)
 
 
-def after_capture(capture: Capture) -> AfterCapture:
+def after_capture(capture: CaptureLike) -> AfterCapture:
     """Arm and object as one mechanism, from the state that a plastic capture leaves behind.
 
     After 'point' the object is a further link that hangs at the arm's site. After a weld its mass belongs to the link

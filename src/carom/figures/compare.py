@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
-from .._arguments import Names
+from .._arguments import Names, ResultsLike
 from ..result._dense import states
 from ..result._signals import times_of
 from ..result.result import Result
@@ -42,7 +42,7 @@ def compare(results: dict[str, Any], links: Names | None = None, targets: bool =
     return figure
 
 
-def _checked(results: dict[str, Result]) -> Any:
+def _checked(results: ResultsLike) -> Any:
     """The first run; all must have the same links."""
     if not isinstance(results, dict) or not results:
         raise errors.CaromError(f"results of compare is {results!r}; it must be a dict such as {{'PD': result}}")

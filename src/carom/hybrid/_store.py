@@ -26,7 +26,7 @@ import threading
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -38,7 +38,10 @@ from ..mechanism._recipe import Recipe
 
 OWN = "carom."
 MOST = 500e6  # [byte] of programs; those not used for longest go first
-Program = jax.stages.Compiled
+if TYPE_CHECKING:
+    Program = jax.stages.Compiled
+else:
+    Program = Any  # machine code of our own, too
 Make = Callable[[str], Any]  # compiles under the name that it is given
 
 

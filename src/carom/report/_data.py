@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..hybrid.reporting import Phase
+from ..quantities import Real
 from ..result._clip import Clip
 from ..result._drawing import ContactForce, Part, drawing_of
 from ..result._signals import energy_signals
@@ -44,7 +45,7 @@ def as_json(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _short(x: float) -> float:
+def _short(x: Real) -> float:
     return float(f"{float(x):.9g}")
 
 

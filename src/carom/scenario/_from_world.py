@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from .. import mechanism
-from .._arguments import StateLike
+from .._arguments import StateLike, WorldLike
 from ..errors import CaromError
 from ..forms import stated
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
@@ -32,7 +32,7 @@ WORDS = ("title", "about", "source")
 
 
 def scenario_of(
-    world: World, start: StateLike, *, until: Real, name: str, settings: Settings | None = None, **words: Any
+    world: WorldLike, start: StateLike, *, until: Real, name: str, settings: Settings | None = None, **words: Any
 ) -> Scenario:
     """The scenario that simulates this world from this start."""
     if not isinstance(world, World):

@@ -15,9 +15,10 @@ import numpy as np
 import carom
 
 DAMPING, PRELOAD, COMPRESSIBILITY, RESTITUTION = 1.25, 10.0, 20.0, 0.8
+RADIUS = 0.5  # of the disk as it is drawn
 TIGHT = carom.Settings(solver="dopri8", rtol=1e-12, atol=1e-12)
 
-disk = carom.Mechanism([carom.Disk(radius=1.0, mass=1.0)], base=carom.Free())
+disk = carom.Mechanism([carom.Disk(radius=RADIUS, mass=1.0)], base=carom.Free())
 CENTRE = disk.tip
 
 
@@ -36,7 +37,7 @@ def forces(scene, x, p):
 def valve(flow):
     """The valve with this flow."""
     chamber = carom.ExtraStates({"pressure": 0.0}, rates, forces, {"flow": flow}, name="chamber")
-    seat = carom.Contact(CENTRE, carom.Wall(0.0, "right"), carom.Newton(RESTITUTION), name="seat")
+    seat = carom.Contact(CENTRE, carom.Wall(-RADIUS, "right"), carom.Newton(RESTITUTION), radius=RADIUS, name="seat")
     return carom.World(disk, contacts=seat, elements=chamber, gravity=0.0)
 
 

@@ -50,6 +50,7 @@ def test_its_work_is_in_the_ledger_and_its_pressure_in_the_results():
     np.testing.assert_array_equal(panel.lines[0].get_ydata(), table.values)
 
 
+@pytest.mark.slow
 def test_lanes_have_their_own_start_and_derivatives_go_through_blows():
     settings = carom.Settings(solver="dopri8", rtol=1e-11, atol=1e-12)
     step, until = 1e-5, 12.0

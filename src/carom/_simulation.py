@@ -27,7 +27,7 @@ from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
 from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
-from .quantities import Real
+from .quantities import Given, Real
 from .result import _files as files
 from .result._cautions import at_once
 from .result.result import Result, Statistics

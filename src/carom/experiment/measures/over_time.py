@@ -20,7 +20,6 @@ from ...result.result import Result
 from ...study.poincare_section import poincare
 from ...study.response import response
 from ..experiment import Experiment
-from ._turning import extremes
 from .kind import AFTER, LINK, SITE, STAT, Measure, statistic
 
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
@@ -45,11 +44,9 @@ def _table(columns: Any) -> np.ndarray:
 
 def _angle(experiment: Experiment, p: dict[str, str]) -> float:
     top = experiment.result.world.mechanism.topology
+    t, q, v = _all_states(experiment.result)
     index = top.angle_index(top.link(p["link"]))
-    if p["kind"] == "angle":
-        return statistic(p, *extremes(experiment.result, index))
-    t, _, v = _all_states(experiment.result)
-    return statistic(p, t, v[:, index])
+    return statistic(p, t, (q if p["kind"] == "angle" else v)[:, index])
 
 
 def _site(experiment: Experiment, p: dict[str, str]) -> float:
@@ -76,7 +73,8 @@ def _bend(experiment: Experiment, p: dict[str, str]) -> float:
     mode = int(p["mode"])
     if not 1 <= mode <= len(index):
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
-    return statistic(p, *extremes(experiment.result, index[mode - 1]))
+    t, q, _ = _all_states(experiment.result)
+    return statistic(p, t, q[:, index[mode - 1]])
 
 
 def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:

@@ -86,6 +86,7 @@ from .derivation import equations as equations
 from .dynamics import Locked as Locked
 from .dynamics import OnCurve as OnCurve
 from .dynamics import Pin as Pin
+from .element import ExtraStates as ExtraStates
 from .element import Spring as Spring
 from .errors import CaromError as CaromError
 from .errors import CaromWarning as CaromWarning

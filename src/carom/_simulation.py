@@ -104,8 +104,8 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
 def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     """The carry at the start, unless something touches, or is not finite, that must not be."""
     refuse_unmet(world, start)
-    q, v, h = start.q, start.v, np.asarray(min(1e-3, 0.01 * until))
-    carry, overlaps, guards = executable(_opening, (ledger,), world, q, v, h)(world, q, v, h)
+    h = np.asarray(min(1e-3, 0.01 * until))
+    carry, overlaps, guards = executable(_opening, (ledger,), world, start, h)(world, start, h)
     refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     near = NEAR * float(world.length)
@@ -115,9 +115,9 @@ def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     return carry
 
 
-def _opening(ledger: bool, world: World, q: Given, v: Given, h: Real) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
+def _opening(ledger: bool, world: World, state: State, h: Real) -> tuple[Carry, Any, list[tuple[Any, ...]]]:
     """The carry at the start, overlaps of the contacts, and values of the guards that ask for no reaction."""
-    c = start(world, q, v, h, ledger)
+    c = start(world, state, h, ledger)
     scene = scene_with_motion(world, c.t, c.y, c.phases, c.memory)
     guards = [
         () if a.holding.count else tuple(jnp.asarray(condition_of(k).value, dtype=float) for k in a.guard(scene, own))

@@ -136,6 +136,7 @@ FIGURES = (
     at("figures.tip", "tip", "velocity of the tip by components"),
     at("figures.joints", "joints", "positions and velocities of the joints"),
     at("figures.modes_figure", "modes", "modal coordinates of the elastic links"),
+    at("figures.extra_figure", "extra", "extra states over time"),
     at("figures.torques", "torques", "torques of the controllers over time"),
     at("figures.energy_figure", "energy", "the energy ledger: energies, works, error"),
     at("figures.energy_by_link", "energy_by_link", "kinetic energy of every link"),

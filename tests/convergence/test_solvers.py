@@ -44,7 +44,7 @@ def guided(schedule: bool, stiffness: float = 4.0, damping: float = 1.0) -> caro
 
 
 def begin(world: carom.World) -> Carry:
-    return start(world, jnp.array([-1.2, -0.4]), jnp.array([0.5, -1.0]), 1e-3, True)
+    return start(world, carom.State(jnp.array([-1.2, -0.4]), jnp.array([0.5, -1.0])), 1e-3, True)
 
 
 def flow(world: carom.World) -> tuple[Callable[[Any, Continuous], Continuous], Continuous]:
@@ -263,7 +263,7 @@ class TestStiff:
     def test_large_world(self) -> None:
         """Nine links: coordinates are arrays. A short step, as the explicit method takes it."""
         chain = carom.World(carom.Arm([ROD] * 9))
-        c = start(chain, jnp.linspace(-1.5, -1.0, 9), jnp.linspace(0.0, 1.0, 9), 1e-3, True)
+        c = start(chain, carom.State(jnp.linspace(-1.5, -1.0, 9), jnp.linspace(0.0, 1.0, 9)), 1e-3, True)
         t, h = jnp.asarray(0.0), jnp.asarray(1e-3)
 
         def rhs(t: Any, y: Continuous) -> Continuous:

@@ -84,7 +84,7 @@ def test_the_gpu_kernel_computes_the_same(contact):
     settings = Integration(solver, 1e-6, 1e-8, 0.6, 100_000, 2**62)
 
     def begin(length):
-        return start(make(length), jnp.zeros(1), jnp.zeros(1), 1e-3, False)
+        return start(make(length), carom.State(jnp.zeros(1), jnp.zeros(1)), 1e-3, False)
 
     together = in_registers(make, lengths, settings, jax.vmap(begin)(lengths), interpret=True)
     run = jax.jit(lambda x: to_end(make(x), settings, begin(x)), compiler_options=compiler_options())

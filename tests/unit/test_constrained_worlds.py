@@ -1,5 +1,6 @@
 """Closed loops in worlds: they swing, are driven, strike and slide; forces and blows against a second formulation."""
 
+import dataclasses
 import functools
 
 import equinox as eqx
@@ -17,6 +18,7 @@ from carom.hybrid.scene import Scene, split
 from carom.result import _signals as signals
 
 from .closed_loops import G, four_bar, moving, parallelogram, slider_crank
+from .newton_euler import GROUND, Bar, Joint, rod, rows_of, solved
 
 SHORT = {"until": 0.01, "throw": False}
 TIGHT = carom.Settings(solver="dopri8", rtol=1e-11, atol=1e-13)
@@ -55,6 +57,42 @@ def test_forces_and_accelerations_are_those_of_the_kkt_system(loop):
     np.testing.assert_allclose(together, 0.0, atol=1e-11 * largest)
     nearby = run.at(times[:-1] + 1e-6).v - states.v[:-1]
     np.testing.assert_allclose(nearby / 1e-6, [x.acceleration for x in there[:-1]], rtol=1e-3, atol=1e-3)
+
+
+RAIL = ((0.0, 1.0),)
+BY_HAND = {  # bodies and closing joints; the weld's centre and inertia are those of rod and bob together
+    four_bar: ([rod(1.0), rod(2.0, 1.0, 0, (1.0, 0.0)), rod(1.5, 1.0, 1, (2.0, 0.0))], [Joint(2, (1.5, 0.0))]),
+    slider_crank: ([rod(1.0), Bar(3.0, 2.25, 2.5, 0, (1.0, 0.0))], [Joint(1, (3.0, 0.0), along=RAIL)]),
+    parallelogram: (
+        [
+            Bar(2.0, 0.0, 1.0),
+            rod(2.0, 1.0, 0, (1.0, 0.0)),
+            rod(1.0, 1.0, GROUND, (1.0, 0.0)),
+            rod(1.0, 1.0, GROUND, (2.0, 0.0)),
+        ],
+        [Joint(2, (1.0, 0.0), 1, (1.0, 0.0)), Joint(3, (1.0, 0.0), 1, (2.0, 0.0))],
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_forces_are_those_of_bodies_taken_one_by_one(loop):
+    """By Newton's and Euler's equations of every body, written by hand; redundant pins by what they do."""
+    run, (bars, closing) = swung(loop), BY_HAND[loop]
+    times = np.linspace(0.0, 1.0, 5)
+    states, forces = run.at(times), np.concatenate(list(run.constraint_forces(times).values()), axis=1)
+    for q, v, ours in zip(states.q, states.v, forces, strict=True):
+        turning, theirs = solved(bars, closing, q, v)
+        largest = max(np.max(np.abs(theirs)), 9.81)
+        if loop is parallelogram:
+            # Three parallel cranks can strain each other; of forces along them only the moments about hinges are known.
+            hinged = [dataclasses.replace(bar, centre=0.0) for bar in bars]
+            rows = np.concatenate([rows_of(hinged, joint, q, v)[0] for joint in closing])[:, 2::3]
+            np.testing.assert_allclose(rows.T @ ours, rows.T @ theirs, atol=1e-9 * largest)
+        else:
+            np.testing.assert_allclose(ours, theirs, atol=1e-9 * largest)
+        again = dynamics.constrained_dynamics(run.world.mechanism, list(run.world.constraints), q, v).acceleration
+        np.testing.assert_allclose(again, turning, atol=1e-9 * np.max(np.abs(turning)))
 
 
 @pytest.mark.parametrize("loop", LOOPS)

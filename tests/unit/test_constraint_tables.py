@@ -112,6 +112,16 @@ def test_mistakes_get_a_sentence(text, said):
         carom.Scenario.read(text).simulate()
 
 
+def test_a_pose_to_hold_is_the_assembled_start():
+    hold = '[control.hold]\nkind = "hold-pose"\nbase = "free-floating"\n'
+    scenario = carom.Scenario.read(CRANK + hold)
+    world = scenario.world()
+    target = world.automaton("hold").target
+    start = world.assembled(world.state([1.0, -0.2]))
+    np.testing.assert_allclose(target, world.mechanism.to_relative(start.q), atol=1e-12)
+    assert abs(target[0] - 1.0) > 1e-3  # and not what the file says
+
+
 def test_what_is_no_surface_is_refused():
     with pytest.raises(carom.CaromError, match="must be a surface"):
         carom.OnSurface("a.tip", lambda x, y: y)

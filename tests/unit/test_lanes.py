@@ -70,7 +70,7 @@ def test_final_state_looks_at_the_numbers_of_a_world_that_was_made_under_vmap():
 
 def test_a_lane_that_gained_energy_without_end_does_not_ask_for_more_steps():
     world = carom.World(BALL, gravity=9.81)
-    first = start(world, jnp.array([0.0, 1.1, 0.0]), jnp.zeros(3), 1e-3, False)
+    first = start(world, world.state(base=(0.0, 1.1)), 1e-3, False)
     for speed, name in ((10.0, outcome.STEP_LIMIT), (1e4, outcome.RUNAWAY)):
         y = first.y._replace(v=(jnp.asarray(0.0), jnp.asarray(speed), jnp.asarray(0.0)))
         last = first._replace(y=y, outcome=jnp.asarray(outcome.STEP_LIMIT))

@@ -20,7 +20,7 @@ from .all_figures import FIGURES, Entry
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OVERVIEW = ("snapshots", "angles", "impact", "reaction", "energy", "torques", "modes", "tip", "rates")
+OVERVIEW = ("snapshots", "angles", "impact", "reaction", "extra", "energy", "torques", "modes", "tip", "rates")
 
 
 @dataclasses.dataclass(frozen=True)

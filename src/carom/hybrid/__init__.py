@@ -14,6 +14,7 @@ from .reporting import Drive as Drive
 from .reporting import Efforts as Efforts
 from .reporting import Line as Line
 from .reporting import Phase as Phase
+from .reporting import Quantity as Quantity
 from .reporting import Report as Report
 from .reporting import Shape as Shape
 from .reporting import Touch as Touch

@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._bonds import bond_rows, bound
 from ._reaction import Row, react, restore
-from .automaton import AbstractAutomaton
+from .automaton import AbstractAutomaton, touch_of
 from .scene import Continuous, Load, Own, Scene, merge
 from .world import World, any_striking, owns, scene_of
 
@@ -43,7 +43,9 @@ def _loaded(world: World, scene: Scene, y: Continuous, phases: Phases, memory: M
     load = Load(world.mechanism)
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
     rates, powers = [], []
-    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+    each = owns(y, phases, memory)
+    scene.touch = lambda name: touch_of(world.automata, scene, each.__getitem__, name)
+    for automaton, own in zip(world.automata, each, strict=True):
         if world.pause_in_impact and automaton.traits.pausable:
             aside = Load(world.mechanism)
             flow = automaton.force(scene, own, aside)

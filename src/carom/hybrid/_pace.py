@@ -44,7 +44,7 @@ def error_of(world: World, integration: Integration, before: Continuous, after: 
             after.q,
         ),
         jax.tree.map(moving, units, before.v, after.v),
-        jax.tree.map(lambda a, b: moving(1.0, a, b), before.extra, after.extra),
+        jax.tree.map(moving, tuple(a.sizes for a in world.automata), before.extra, after.extra),
     )
     norm = error_norm((error.q, error.v, error.extra), scales)
     if after.work:

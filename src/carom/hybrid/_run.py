@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from .. import native
-from ..quantities import Function, Given, Real, Vector
+from ..mechanism import State
+from ..quantities import Function, Real, Vector
 from . import outcome
 from ._bonds import brought_there, met
 from ._carry import Attempt, Carry, Verdict, begin
@@ -28,7 +29,7 @@ from ._store import load_or_make
 from .condition import any_of
 from .scene import Continuous, Scene, merge, split
 from .settings import Integration
-from .world import World
+from .world import World, refuse_extra
 
 SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
 QUICK = {"xla_backend_optimization_level": "0"}
@@ -88,14 +89,15 @@ def _compiled(
     return jax.jit(call, compiler_options=options).lower(*args).compile()
 
 
-def start(world: World, q: Given, v: Given, h: Real, ledger: bool) -> Carry:
+def start(world: World, state: State, h: Real, ledger: bool) -> Carry:
     """The carry at t = 0."""
+    refuse_extra(world, state)
     zero = jnp.asarray(0.0)
-    y = Continuous(split(world.mechanism, q), split(world.mechanism, v), (), ())
+    y = Continuous(split(world.mechanism, state.q), split(world.mechanism, state.v), (), ())
     closed = met(world, Scene(world.mechanism, zero, y.q, y.v)) if world.constraints else True
     y = brought_there(world, y) if world.constraints else y
     scene = Scene(world.mechanism, zero, y.q, y.v)
-    scene.length, scene.gravity = world.length, world.gravity
+    scene.length, scene.gravity, scene.extra = world.length, world.gravity, state.extra
     each = [automaton.start(scene) for automaton in world.automata]
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)

@@ -21,12 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
+from .. import errors
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber
 from ._reaction import Row
 from .condition import NEVER as NEVER
 from .condition import Watch
-from .reporting import Channel, Report
+from .reporting import Channel, Report, Touch
 from .scene import Load, Own, Scene
 
 
@@ -114,6 +115,11 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     @property
+    def sizes(self) -> tuple[Any, ...]:
+        """What the absolute tolerance of each of its states is measured by, in the unit of the state."""
+        return (1.0,) * len(self.states)
+
+    @property
     def channels(self) -> tuple[Channel, ...]:
         """Its entries in the energy ledger."""
         return ()
@@ -187,3 +193,19 @@ class AbstractAutomaton(eqx.Module):
     def report(self) -> Report:
         """What it tells about itself."""
         return Report(words=((self.name, type(self).__name__),))
+
+
+def touch_of(automata: Sequence[AbstractAutomaton], scene: Scene, own: Callable[[int], Own], name: str) -> Touch:
+    """A contact at an instant, for the rates and forces of others; `own(i)` belongs to automaton i.
+
+    What holds by reactions is refused: those are known only when all forces are.
+    """
+    places = {c.name: (i, k) for i, a in enumerate(automata) for k, c in enumerate(a.report.contacts)}
+    errors.name_in("contact", name, list(places))
+    i, k = places[name]
+    if automata[i].holding.count:
+        raise errors.CaromError(
+            f"the force of contact '{name}' was asked for while forces are computed, but it is a reaction (a rigid "
+            "law, or friction that sticks), which follows from them; take a compliant law with smooth friction"
+        )
+    return automata[i].report.touches(scene, own(i))[k]

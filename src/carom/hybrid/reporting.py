@@ -29,6 +29,13 @@ class Channel(NamedTuple):
     contact: str = ""
 
 
+class Quantity(NamedTuple):
+    """A state that users know by its name, which occurs once in a world, and its unit."""
+
+    name: str
+    unit: str
+
+
 class Phase(NamedTuple):
     """A phase of a contact: its word, the tone in which it is drawn, and what friction does in it, if that is apart."""
 
@@ -162,6 +169,7 @@ class Report(NamedTuple):
     - `words`: (name, what it is), a line each, for `print(world)`; `cited`: references of its laws and methods
     - `contacts`, and of each: `touches(scene, own)`, its `modes(phase)`, its `blows(own)` by name if it is rigid
     - `drive` of a controller; `lines` that are drawn
+    - `extra`: its states, one by one, if they are of interest to users: `world.state(extra=...)`, `result.extra(times)`
     - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
       asked for more than it was made for
     - `gains`: how its blows can create energy, for the warning where one did
@@ -175,5 +183,6 @@ class Report(NamedTuple):
     blows: Callable[[Own], dict[str, Blow]] = _no_blows
     drive: Drive | None = None
     lines: tuple[Line, ...] = ()
+    extra: tuple[Quantity, ...] = ()
     remarks: Callable[[tuple[Any, ...]], list[str]] = _none
     gains: str = ""

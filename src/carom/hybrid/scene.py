@@ -6,6 +6,7 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -84,6 +85,8 @@ class Scene:
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
         self.acceleration: Any = None  # of the motion that a jump ends, reactions included
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
+        self.extra: Mapping[str, Any] = {}  # at the start: values that were given for extra states, by name
+        self.touch: Any = None  # name of a contact -> its Touch, if its force is none of the reactions
         self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]

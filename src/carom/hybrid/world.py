@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..mechanism import _walk as walk
 from ..quantities import Gravity, Real, Rows, Vector
 from ._member import AbstractMember, AbstractUnplaced, gather
 from .automaton import AbstractAutomaton
-from .reporting import Channel, ContactReport
+from .reporting import Channel, ContactReport, Quantity
 from .scene import Continuous, Own, Scene, length_of
 
 FRICTION_RULES = ("path", "end velocity")
@@ -32,7 +32,7 @@ class World(eqx.Module):
     """Everything that is simulated together.
 
     - `mechanism`: one mechanism (use `carom.side_by_side` for several)
-    - `contacts`, `control`, `elements` (springs): one of them, or lists
+    - `contacts`, `control`, `elements` (springs, extra states): one of them, or lists
     - `constraints`: pins, closed loops, points on curves, locked angles (`carom.Pin`, `OnCurve`, `Locked`) that always
       hold; `world.assembled(state)` brings a state there
     - `gravity`: g [m/s^2] downwards, or a vector
@@ -83,6 +83,7 @@ class World(eqx.Module):
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")
+        errors.names("extra states", [quantity.name for quantity in self.extra])
         errors.number("World", "settle_speed", settle_speed, least=0.0)
         errors.name_in("friction_rule of World", friction_rule, FRICTION_RULES)
         for automaton in self.automata:
@@ -100,6 +101,16 @@ class World(eqx.Module):
     def contacts(self) -> tuple[ContactReport, ...]:
         """Every contact, whoever holds it, as it reports itself."""
         return tuple(contact for a in self.automata for contact in a.report.contacts)
+
+    @property
+    def extra(self) -> tuple[Quantity, ...]:
+        """Extra states that users know by name, whoever has them."""
+        return tuple(quantity for a in self.automata for quantity in a.report.extra)
+
+    def extra_of(self, y: Any) -> dict[str, Any]:
+        """Their values by name in a state of the engine, `final_state(...).y` or `result.at(times)`."""
+        pairs = [(a.report.extra, own) for a, own in zip(self.automata, y.extra, strict=True)]
+        return {quantity.name: x for told, own in pairs if told for quantity, x in zip(told, own, strict=True)}
 
     @property
     def events(self) -> tuple[tuple[int, int], ...]:
@@ -138,6 +149,7 @@ class World(eqx.Module):
         bending_rates: Rows | None = None,
         relative: bool = False,
         degrees: bool = False,
+        extra: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> State:
         """A state to start from, as `Mechanism.state` makes it; what is left out is zero.
@@ -145,10 +157,11 @@ class World(eqx.Module):
         - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
         - `base`, `base_velocity`: (x, y) of every free tree
         - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
+        - `extra`: values of extra states (`carom.ExtraStates`) by name; those left out begin as they were declared
 
             world.state(angles=[60, 45], degrees=True)
         """
-        return self.mechanism.state(
+        state = self.mechanism.state(
             angles,
             rates,
             base=base,
@@ -157,8 +170,11 @@ class World(eqx.Module):
             bending_rates=bending_rates,
             relative=relative,
             degrees=degrees,
+            extra=extra,
             **unknown,
         )
+        refuse_extra(self, state)
+        return state
 
     def assembled(self, state: State) -> State:
         """The nearest state that meets the constraints: loops are closed, and velocities keep them closed."""
@@ -166,9 +182,9 @@ class World(eqx.Module):
             return state
         if state.lanes is not None:  # a row per lane
             each = [self.assembled(State(q, v)) for q, v in zip(state.q, state.v, strict=True)]
-            return State(jnp.stack([s.q for s in each]), jnp.stack([s.v for s in each]))
+            return State(jnp.stack([s.q for s in each]), jnp.stack([s.v for s in each]), state.extra)
         q, v = assemble(self.mechanism, list(self.constraints), state.q, state.v)
-        return State(q, v)
+        return State(q, v, state.extra)
 
     def __repr__(self) -> str:
         try:
@@ -179,6 +195,12 @@ class World(eqx.Module):
     def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
+
+
+def refuse_extra(world: World, state: State) -> None:
+    """Refuse values of states that the world does not have."""
+    for name in state.extra:
+        errors.name_in("extra state of this world", name, [quantity.name for quantity in world.extra])
 
 
 def _refuse_loose_joints(mechanism: Mechanism) -> None:
@@ -226,7 +248,7 @@ def _held(mechanism: Mechanism, given: HeldLike) -> tuple[AbstractConstraint, ..
 RULES = {
     "contacts": "it must hold contacts, carom.Contact(...)",
     "control": "it must hold controllers, such as carom.PostureControl(...)",
-    "elements": "it must hold springs, carom.Spring(...)",
+    "elements": "it must hold springs, carom.Spring(...), or carom.ExtraStates(...)",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -20,24 +21,33 @@ if TYPE_CHECKING:
 class State(eqx.Module):
     """Coordinates and velocities. `world.state(...)` makes one from angles, rates and bases.
 
-    With rows, one per lane, it is the start of a batch.
+    With rows, one per lane, it is the start of a batch. `extra`: values of extra states of a world, by name, where they
+    are other than those that the world has.
     """
 
     q: Float[Array, "*lanes dof"]
     v: Float[Array, "*lanes dof"]
+    extra: dict[str, Float[Array, "*lanes"]]
 
-    def __init__(self, q: Vector, v: Vector) -> None:
+    def __init__(self, q: Vector, v: Vector, extra: Mapping[str, Any] | None = None) -> None:
         self.q, self.v = _array("q", q), _array("v", v)
         if self.q.shape != self.v.shape or self.q.ndim not in (1, 2):
             raise errors.CaromError(
                 f"q and v of State have shapes {self.q.shape} and {self.v.shape}; both must be (dof,), or (lanes, dof)"
             )
+        self.extra = {name: _array(f"'{name}'", value) for name, value in (extra or {}).items()}
+        for name, value in self.extra.items():
+            if value.shape != self.q.shape[:-1]:
+                raise errors.CaromError(
+                    f"'{name}' of State has shape {value.shape}, its q {self.q.shape}; give one number for each state"
+                )
 
     def __repr__(self) -> str:
         if any(isinstance(x, jax.core.Tracer) for x in (self.q, self.v)) or self.q.ndim != 1:
             return f"State of shape {self.q.shape}"
         q, v = (", ".join(f"{x:.6g}" for x in numbers) for numbers in (self.q, self.v))
-        return f"State(q=[{q}], v=[{v}])"
+        more = "".join(f", {name}={x:.6g}" for name, x in self.extra.items())
+        return f"State(q=[{q}], v=[{v}]{more})"
 
     @property
     def lanes(self) -> int | None:
@@ -61,6 +71,8 @@ def refuse_state(given: StateLike, mechanism: Mechanism, rows: bool = False) -> 
     if not rows:
         errors.vector("start", "q", given.q, mechanism.dof)
         errors.vector("start", "v", given.v, mechanism.dof)
+        for name, value in given.extra.items():
+            errors.number("start", f"'{name}'", value)
     return given
 
 
@@ -75,6 +87,23 @@ def state_of(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) 
         raise errors.CaromError(f"arrays of state have {lanes} rows; each must have one per lane, or be one for all")
     each = {field: 0 if many else None for field, many in rows.items()}
     return jax.vmap(lambda one: _single(mechanism, how, one), in_axes=(each,))(arrays)
+
+
+def with_extra(state: State, extra: Mapping[str, Any] | None) -> State:
+    """The state with values of extra states; those with a number per lane make rows of it, one for all is repeated."""
+    if not isinstance(extra, Mapping | None):
+        raise errors.CaromError(f"extra of state is {extra!r}; it must hold names and values, {{'pressure': 2.0}}")
+    values = {name: _array(f"'{name}'", value) for name, value in (extra or {}).items()}
+    lanes = {state.lanes, *(x.shape[0] for x in values.values() if x.ndim == 1)} - {None}
+    if any(x.ndim > 1 for x in values.values()) or len(lanes) > 1:
+        shapes = {name: x.shape for name, x in values.items()}
+        raise errors.CaromError(
+            f"extra of state has shapes {shapes}, and the rest {state.q.shape[:-1]}; each must be a number, or one "
+            "per lane"
+        )
+    rows = tuple(lanes)
+    q, v = (jnp.broadcast_to(x, (*rows, x.shape[-1])) for x in (state.q, state.v))
+    return State(q, v, {name: jnp.broadcast_to(x, rows) for name, x in values.items()})
 
 
 def _array(field: str, value: Rows | Real | None) -> Any:

@@ -12,6 +12,7 @@ y                 theta_2                     theta_k: angle of link k's axis fr
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
@@ -31,7 +32,7 @@ from ._weld import welded
 from .bodies import AbstractBody
 from .link import Fixed, Free
 from .numbers import Numbers
-from .state import State, state_of
+from .state import State, state_of, with_extra
 from .topology import Topology
 
 
@@ -140,6 +141,7 @@ class Mechanism(eqx.Module):
         bending_rates: Rows | None = None,
         relative: bool = False,
         degrees: bool = False,
+        extra: Mapping[str, Any] | None = None,
         **unknown: Any,
     ) -> State:
         """A state to start from; what is left out is zero.
@@ -147,6 +149,7 @@ class Mechanism(eqx.Module):
         - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
         - `base`, `base_velocity`: (x, y) of every free tree
         - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
+        - `extra`: values by name, of extra states that a world has (`carom.ExtraStates`)
 
         Arrays with one more axis in front hold a row per lane of a batch.
         """
@@ -160,8 +163,8 @@ class Mechanism(eqx.Module):
         }
         how = {"relative": relative, "degrees": degrees}
         for name in unknown:
-            errors.name_in("argument of state", name, (*given, *how))
-        return state_of(self, how, given)
+            errors.name_in("argument of state", name, (*given, *how, "extra"))
+        return with_extra(state_of(self, how, given), extra)
 
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Replace absolute angles (or rates) by those relative to the parent. A constant linear map.

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from ..hybrid._run import executable
-from ..quantities import Function, Times
+from ..hybrid._carry import Carry
+from ..hybrid._run import StepRow, executable
+from ..hybrid.scene import merge
+from ..quantities import Function, Given, Times
+from ._records import States
 
 if TYPE_CHECKING:
-    from .result import Result, States
+    from .result import Result
 
 CHUNK = 512  # rows computed at once
 
@@ -40,3 +43,22 @@ def over(result: Result, times: Times, function: Function, static: tuple[Any, ..
 def states(result: Result, times: Times) -> States:
     """The state at these instants: t, q, v, own states, works, phases and memories of the automata."""
     return result.at(times)
+
+
+def standing(end: Carry) -> StepRow:
+    """A run that made no step, as one of no length."""
+    row = StepRow(end.t, np.zeros(()), end.y, end.phases, end.memory)
+    return jax.tree.map(lambda x: np.asarray(x)[None], row)
+
+
+def ended(found: States, end: Carry, over: np.ndarray) -> States:
+    """The end of the run is what its last event left behind, which begins no step."""
+    if not np.any(over):
+        return found
+    last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
+
+    def choose(column: np.ndarray, value: Given) -> Any:
+        mask = over.reshape(-1, *(1,) * (np.ndim(column) - 1))
+        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
+
+    return jax.tree.map(choose, found, last)

@@ -40,7 +40,7 @@ def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
     times = signals.times_of(result) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     found: Variables = {}
     names: dict[str, list[str]] = {"link": list(result.world.mechanism.topology.names), "axis": AXES}
-    for part in (_motion, _sites, _contacts, _control, _energies, _momentum):
+    for part in (_motion, _extra, _sites, _contacts, _control, _energies, _momentum):
         variables, coordinates = part(result, times)
         found |= variables
         names |= coordinates
@@ -111,6 +111,19 @@ def _motion(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, lis
         out["bending"] = (("time", "mode"), at.q[:, first:], _said("m", "modal coordinate"))
         out["bending_rate"] = (("time", "mode"), at.v[:, first:], _said("m/s", "rate of the modal coordinate"))
     return out, names
+
+
+def _extra(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:
+    """Extra states, each in its unit."""
+    told = result.world.extra
+    if not told:
+        return {}, {}
+    values = np.stack(list(result.extra(times).values()), axis=1)
+    units = {quantity.unit or "1" for quantity in told}
+    each = ", ".join(f"{quantity.name} [{quantity.unit or '1'}]" for quantity in told)
+    said = _said(units.pop() if len(units) == 1 else each, "extra state")
+    out: Variables = {"extra": (("time", "state"), values, said)}
+    return out, {"state": [quantity.name for quantity in told]}
 
 
 def _sites(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:

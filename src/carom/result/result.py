@@ -22,9 +22,9 @@ from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Columns, Coordinates, Given, Real, Times, Vector
+from ..quantities import Columns, Coordinates, Real, Times, Vector
 from . import impacts as impacts_of
-from ._dense import chunked
+from ._dense import chunked, ended, standing
 from ._records import Event as Event
 from ._records import MomentumRecord as MomentumRecord
 from ._records import States as States
@@ -117,11 +117,11 @@ class Result:
                 f"times run from {np.min(times):g} to {np.max(times):g} s; the result covers {self.t[0]:g} to "
                 f"{self.t[-1]:g} s"
             )
-        steps = self.steps if len(self.steps.t) else _standing(self.final)
+        steps = self.steps if len(self.steps.t) else standing(self.final)
         row = np.clip(np.searchsorted(steps.t, times, side="right") - 1, 0, len(steps.t) - 1)
         begin = jax.tree.map(lambda column: column[row], steps)
         found = chunked(_dense, (), (self.integration, self.world), (begin, times))
-        return _ended(found, self.final, times >= last)
+        return ended(found, self.final, times >= last)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -167,6 +167,10 @@ class Result:
         from ._signals import constraint_signals
 
         return constraint_signals(self, np.atleast_1d(np.asarray(times, dtype=float)))
+
+    def extra(self, times: Times) -> dict[str, np.ndarray]:
+        """Values of extra states (`carom.ExtraStates`) at any times of the run, by name."""
+        return self.world.extra_of(self.at(times))
 
     # -- energy --------------------------------------------------------------------------------------------------------
 
@@ -254,25 +258,6 @@ def _with_end(columns: Columns, end: Columns) -> np.ndarray:
     if isinstance(columns, tuple):
         return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
     return np.concatenate([columns, np.asarray(end)[None]])
-
-
-def _standing(end: Carry) -> StepRow:
-    """A run that made no step, as one of no length."""
-    row = StepRow(end.t, np.zeros(()), end.y, end.phases, end.memory)
-    return jax.tree.map(lambda x: np.asarray(x)[None], row)
-
-
-def _ended(found: States, end: Carry, ended: np.ndarray) -> States:
-    """The end of the run is what its last event left behind, which begins no step."""
-    if not np.any(ended):
-        return found
-    last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
-
-    def choose(column: np.ndarray, value: Given) -> Any:
-        mask = ended.reshape(-1, *(1,) * (np.ndim(column) - 1))
-        return np.where(mask, np.asarray(value)[None], column).astype(column.dtype)
-
-    return jax.tree.map(choose, found, last)
 
 
 def _momenta(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:

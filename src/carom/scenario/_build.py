@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
+
 from .. import mechanism
 from ..contact import Material
+from ..dynamics.constrained import assemble
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import Mechanism, State
@@ -169,8 +172,12 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Ve
 
 
 def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
+    """Where it starts, brought to where the constraints hold if the file asks for that."""
     given = {k: v for k, v in start_of(scenario).items() if k in ("angles", "base", "bending", "relative", "degrees")}
-    return whole.coordinates(**given)
+    q = whole.coordinates(**given)
+    held = _constraints(scenario, whole) if scenario.start and scenario.start.assemble else []
+    with at("start", holds=scenario.start):
+        return assemble(whole, held, q, jnp.zeros_like(q))[0] if held else q
 
 
 def _constraints(scenario: Scenario, whole: Mechanism) -> list[Any]:

@@ -44,7 +44,7 @@ def _begin(make: Function, how: How, p: PyTree, given: PyTree, until: Real) -> C
     with errors.collecting() as flaws:
         world = make(p)
         state = state_of(world, how, p, given)
-    carry = start(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * until), how[1])
+    carry = start(world, state, jnp.minimum(1e-3, 0.01 * until), how[1])
     bad = functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
     return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
@@ -55,22 +55,22 @@ def state_of(world: World, how: How, p: PyTree, given: PyTree) -> State:
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> Carry:
+def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> Ends:
     """All lanes together, one attempt each at a time."""
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
     return _named(make, parameters, first, together(make, parameters, integration, first))
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def _one_kernel(make: Function, how: How, numbers: PyTree, parameters: PyTree, given: PyTree) -> Carry:
+def _one_kernel(make: Function, how: How, numbers: PyTree, parameters: PyTree, given: PyTree) -> Ends:
     """All lanes in one kernel; tolerances and limits are constants of it."""
     integration = Integration(*numbers)
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
     return _named(make, parameters, first, in_registers(make, parameters, integration, first))
 
 
-def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> Carry:
-    return jax.vmap(lambda p, a, b: named(make(p), a, b))(parameters, first, last)
+def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> Ends:
+    return jax.vmap(lambda p, a, b: _ends(make(p), a, b))(parameters, first, last)
 
 
 def _numbers(integration: Integration) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ def on_gpu(
     integration: Integration,
     kernel: bool,
     either: bool,
-) -> Carry:
+) -> Ends:
     """In one kernel where that is wanted; several rigid contacts need arrays that it cannot hold: in lockstep."""
     if kernel:
         try:
@@ -117,6 +117,12 @@ class Ends(NamedTuple):
     events: Any
     depth: Any
     outcome: Any
+    extra: dict[str, Any]  # extra states by name
+
+
+def _ends(world: World, first: Carry, last: Carry) -> Ends:
+    c = named(world, first, last)
+    return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome, world.extra_of(c.y))
 
 
 def _one_by_one(
@@ -131,8 +137,7 @@ def _one_by_one(
             solver = dataclasses.replace(solver, unrolled=True)  # a third longer to compile, a fifth faster
         ours = dataclasses.replace(integration, solver=solver)
         first = _begin(make, how, x[0], x[1], integration.until)
-        c = named(world, first, to_end(world, ours, first))
-        return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome)
+        return _ends(world, first, to_end(world, ours, first))
 
     return jax.lax.map(one, (parameters, given))
 

@@ -14,13 +14,12 @@ from jaxtyping import PyTree
 from .. import errors
 from .._arguments import StartLike
 from ..hybrid import outcome
-from ..hybrid._carry import Carry
 from ..hybrid._opening import check_start
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State
 from ..quantities import Function
-from ._lanes import Ends, How, Start, on_cpu, on_gpu, state_of
+from ._lanes import How, Start, on_cpu, on_gpu, state_of
 
 KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
 
@@ -38,6 +37,7 @@ class Batch(eqx.Module):
     events: Any
     outcome: Any
     penetration: Any  # [m, rad] how far a rigid contact, open or closed, was ever inside its surface
+    extra: dict[str, Any]  # extra states by name
 
     @property
     def failed(self) -> np.ndarray:
@@ -97,7 +97,6 @@ def batch(
     lanes = _lanes(parameters)
     begin, given = _starts(start, lanes)
     how = (begin, chosen.ledger)
-    carry: Carry | Ends
     if jax.default_backend() == "cpu":
         carry = on_cpu(make, how, parameters, given, integration)
     else:
@@ -114,6 +113,7 @@ def batch(
         carry.events,
         carry.outcome,
         jnp.maximum(carry.depth, 0.0),
+        carry.extra,
     )
     if throw and len(out.failed):
         codes = np.asarray(out.outcome)
@@ -133,8 +133,8 @@ def _starts(start: StartLike, lanes: int) -> tuple[Start, State | None]:
         return start, None
     if start.lanes not in (None, lanes):
         raise errors.CaromError(f"start of batch has {start.lanes} rows and parameters {lanes} lanes; they must agree")
-    rows = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x), (lanes, x.shape[-1])), (start.q, start.v))
-    return None, eqx.tree_at(lambda s: (s.q, s.v), start, rows)
+    single = start.lanes is None
+    return None, jax.tree.map(lambda x: np.broadcast_to(np.asarray(x), (lanes, *x.shape[0 if single else 1 :])), start)
 
 
 def _refusal(make: Function, parameters: PyTree, given: PyTree, how: How, lane: int, codes: np.ndarray) -> str | None:

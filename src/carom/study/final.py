@@ -38,7 +38,7 @@ def final_state(
     with errors.collecting() as flaws:
         state, settings = refuse_state(start, world.mechanism), settings_or_default(settings)
         integration = settings.integration(until)
-    begun = opened(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * integration.until), settings.ledger)
+    begun = opened(world, state, jnp.minimum(1e-3, 0.01 * integration.until), settings.ledger)
     # A world that was made under jit or vmap has numbers that nobody has looked at yet.
     bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
     begun = begun._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, begun.outcome))

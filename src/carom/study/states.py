@@ -37,7 +37,7 @@ def states_at(world: World, start: State, times: Times, *, settings: Settings | 
         state, settings = refuse_state(start, world.mechanism), settings_or_default(settings)
         # Nothing happens until the first time if that is 0; the horizon itself is set for every time.
         integration = settings.integration(jnp.maximum(times[-1], LEAST))
-    carry = opened(world, state.q, state.v, jnp.minimum(1e-3, 0.01 * times[-1] + LEAST), ledger=False)
+    carry = opened(world, state, jnp.minimum(1e-3, 0.01 * times[-1] + LEAST), ledger=False)
     bad = functools.reduce(lambda a, b: a | b, flaws, errors.broken(world))
     carry = carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 

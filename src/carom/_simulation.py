@@ -165,7 +165,7 @@ def _drive(
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:
-    fired = (carry.t,) * len(world.events)
+    fired = (carry.t,) * len(world.events)  # of families one by one: rows are flat
     return (
         StepRow(carry.t, carry.t, carry.y, carry.phases, carry.memory),
         EventRow(carry.t, fired, carry.y, carry.y, carry.phases, carry.phases, carry.memory, carry.memory),
@@ -186,7 +186,7 @@ def _columns(like: PyTree, rows: np.ndarray) -> Any:
     out, at = [], 0
     for leaf in leaves:
         size = int(np.size(leaf))
-        out.append(rows[:, at] if np.shape(leaf) == () else rows[:, at : at + size].reshape(-1, *np.shape(leaf)))
+        out.append(rows[:, at] if np.shape(leaf) == () else rows[:, at : at + size].reshape(len(rows), *np.shape(leaf)))
         at += size
     return jax.tree.unflatten(tree, out)
 

@@ -17,7 +17,7 @@ solver has resolved them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -159,43 +159,89 @@ def _inside(
     for j, i in enumerate(seen):
         w = look[i]
         assert w is not None
-        value = _joined(start.value[i], looks[0][j], end.ends.value[i])
-        slope = _joined(start.rate[i], looks[1][j], end.ends.rate[i]) * span
-        # Between two instants: what the coordinates sweep, and what the surface swings by itself.
-        swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
-        inner = _at_once(end, i, looks[0][j], looks[1][j])
-        # What begins above zero is met by its rate alone: one that moves it by less than rounding is none.
-        inner = inner & ((start.value[i] <= end.rounding[i]) | (looks[1][j] * span > end.rounding[i]))
-        level = _doubted(end, i, start.value[i])
-        sure = value
+        sure = None
         if w.sure is not None:
             k = unsure.index(i)
-            sure = _joined(firsts[k], looks[2][k], w.sure)
-        found = _first_doubt(value, slope, sure, PART * w.sweep * span + 2.0 * swung, level, inner)
-        # What turns round or swings between two of the instants is first cut to what they can tell.
-        coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
-        safe = _safe(sure, w, span)
-        coarse = coarse & (safe < ENOUGH)
-        found = jnp.where(coarse, safe, found)
-        where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
-        cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
+            sure = (firsts[k], looks[2][k])
+        ends = (start.value[i], start.rate[i], end.ends.value[i], end.ends.rate[i])
+        exit = _Exit(ends, (looks[0][j], looks[1][j]), sure, _limits(end, i), w._replace(room=None, depth=None))
+        if jnp.ndim(start.value[i]):
+            found, coarse = _of_family(exit, end.edge[i], span)
+            where = jnp.minimum(where, jnp.min(jnp.where(near[j] & (found < 1.0), found * span, jnp.inf)))
+            cut = jnp.minimum(cut, jnp.min(jnp.where(near[j] & coarse, found * span, jnp.inf)))
+        else:
+            found, coarse = _doubt(exit, end.edge[i], span)
+            where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
+            cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
     return where, cut
 
 
-def _at_once(k: Asked, i: int, value: Real, rate: Real) -> Any:
+class _Limits(NamedTuple):
+    """What the condition of an exit compares with."""
+
+    slow: Any
+    deep: Any
+    floor: Any
+    rounding: Any
+
+
+class _Exit(NamedTuple):
+    """An exit, or a family of them, over a step."""
+
+    ends: tuple[Any, Any, Any, Any]  # value and rate where it begins, value and rate where it ends
+    inner: tuple[Any, Any]  # values and rates at the instants in between
+    sure: tuple[Any, Any] | None  # the same of `Watch.sure`, first and in between
+    limits: _Limits
+    look: Watch
+
+
+def _limits(k: Asked, i: int) -> _Limits:
+    return _Limits(k.slow[i], k.deep[i], k.floor[i], k.rounding[i])
+
+
+def _of_family(exit: _Exit, edge: bool, span: Real) -> tuple[Any, Any]:
+    """The same for all exits of a family at once."""
+    size = len(exit.ends[0])
+    look = jax.tree.map(lambda x: jnp.broadcast_to(jnp.asarray(x, dtype=float), (size,)), exit.look)
+    spread = exit._replace(look=look)
+    behind = lambda pair: None if pair is None else (0, 1)  # noqa: E731
+    axes = _Exit((0,) * 4, (1, 1), behind(exit.sure), _Limits(0, 0, 0, 0), jax.tree.map(lambda _: 0, look))
+    return jax.vmap(lambda one: _doubt(one, edge, span), in_axes=(axes,))(spread)
+
+
+def _doubt(exit: _Exit, edge: bool, span: Real) -> tuple[Any, Any]:
+    """Fraction of the step at which an exit may first have been met; is it so because the step is too long to tell?"""
+    (v0, r0, v1, r1), (values, rates), k, w = exit.ends, exit.inner, exit.limits, exit.look
+    value, slope = _joined(v0, values, v1), _joined(r0, rates, r1) * span
+    # Between two instants: what the coordinates sweep, and what the surface swings by itself.
+    swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
+    inner = _at_once(k, edge, values, rates)
+    # What begins above zero is met by its rate alone: one that moves it by less than rounding is none.
+    inner = inner & ((v0 <= k.rounding) | (rates * span > k.rounding))
+    level = _doubted(k, v0)
+    sure = value if exit.sure is None else _joined(exit.sure[0], exit.sure[1], w.sure)
+    found = _first_doubt(value, slope, sure, PART * w.sweep * span + 2.0 * swung, level, inner)
+    # What turns round or swings between two of the instants is first cut to what they can tell.
+    coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
+    safe = _safe(sure, w, span)
+    coarse = coarse & (safe < ENOUGH)
+    return jnp.where(coarse, safe, found), coarse
+
+
+def _at_once(k: _Limits, edge: bool, value: Real, rate: Real) -> Any:
     """Is the condition true at an inner instant? An edge would have to be clearly beyond zero."""
-    if k.edge[i]:
-        return (value > k.rounding[i]) & (rate > 0.0)
-    clear = (value > k.rounding[i]) & (rate > jnp.maximum(k.slow[i], 0.0))
-    return clear | ((value > k.deep[i]) & (rate > jnp.maximum(k.floor[i], 0.0)))
+    if edge:
+        return (value > k.rounding) & (rate > 0.0)
+    clear = (value > k.rounding) & (rate > jnp.maximum(k.slow, 0.0))
+    return clear | ((value > k.deep) & (rate > jnp.maximum(k.floor, 0.0)))
 
 
-def _doubted(k: Asked, i: int, first: Real) -> Any:
+def _doubted(k: _Limits, first: Real) -> Any:
     """The value above which an exit may have been met between two instants.
 
     One that is above zero when the step begins, and was not met there for its rate, is met beyond its depth alone.
     """
-    return jnp.where(first > k.rounding[i], jnp.maximum(k.deep[i], k.rounding[i]), k.rounding[i])
+    return jnp.where(first > k.rounding, jnp.maximum(k.deep, k.rounding), k.rounding)
 
 
 def _joined(first: Real, inner: Vector, last: Real) -> Any:
@@ -278,7 +324,7 @@ def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch
     for i, (on, v0, r0, v1, r1, w) in enumerate(rows):
         if w is not None:
             continue
-        level = _doubted(end, i, v0)
+        level = _doubted(_limits(end, i), v0)
         a, b = r0 * span, r1 * span
         x = _peak(v0, a, v1, b)
         peak = _hermite(v0, a, v1, b, x)
@@ -289,5 +335,8 @@ def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch
         tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
         x = jnp.where(hump & (x >= 1.0), 0.5, x)
         found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > level)))
-        where = jnp.where(found, jnp.minimum(where, x * span), where)
+        if jnp.ndim(found):
+            where = jnp.minimum(where, jnp.min(jnp.where(found, x * span, jnp.inf)))
+        else:
+            where = jnp.where(found, jnp.minimum(where, x * span), where)
     return where

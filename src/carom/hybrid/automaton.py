@@ -24,6 +24,7 @@ import jax.numpy as jnp
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber
 from ._reaction import Row
+from ._row_arrays import RowArrays
 from .condition import NEVER as NEVER
 from .condition import Watch
 from .reporting import Channel, Report
@@ -58,12 +59,14 @@ class Traits(NamedTuple):
     - `impulsive`: its jumps can change velocities; their energy enters its first channel
     - `looks_again`: `jump` is also called with no exit fired: at the beginning, when the phases of all are known, and
       after a blow of another automaton, when what stuck may slide
+    - `arrays`: its rows are arrays, and so are those of the whole world (_row_arrays.py)
     """
 
     pausable: bool = False
     clocked: bool = False
     impulsive: bool = False
     looks_again: bool = False
+    arrays: bool = False
 
 
 def _no_rows(scene: Scene, own: Own) -> list[Row]:
@@ -74,15 +77,21 @@ def _no_rows(scene: Scene, own: Own) -> list[Row]:
 class Holding:
     """Relative velocities that an automaton may hold by reactions (see reaction.py).
 
-    - `count`: how many rows `rows(scene, own)` returns; those of other phases are there but not active
+    - `count`: how many rows `rows(scene, own)` returns, one by one or as arrays; those of other phases are there but
+      not active
     - `active(phase)`: is any of them active? Where none is, reactions are not computed
     - `powers(scene, own, forces)`: of its reactions, by channel, to be added to those of `force`
     """
 
     count: int = 0
-    rows: Callable[[Scene, Own], list[Row]] = _no_rows
+    rows: Callable[[Scene, Own], list[Row] | RowArrays] = _no_rows
     active: Callable[[Any], Any] = lambda phase: False
-    powers: Callable[[Scene, Own, list[Any]], tuple[Any, ...]] = lambda scene, own, forces: ()
+    powers: Callable[[Scene, Own, Any], tuple[Any, ...]] = lambda scene, own, forces: ()
+
+
+def blank(families: Sequence[int | None], value: Any) -> tuple[Any, ...]:
+    """The same value for every exit, families as arrays."""
+    return tuple(jnp.asarray(value) if size is None else jnp.full(size, value) for size in families)
 
 
 class AbstractAutomaton(eqx.Module):
@@ -104,8 +113,13 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     @property
+    def families(self) -> tuple[int | None, ...]:
+        """How `guard` and `watch` give the exits, in their order: None for one alone, k for a family of k at once."""
+        return (None,) * len(self.exits)
+
+    @property
     def memory(self) -> tuple[str, ...]:
-        """Names of the numbers it remembers."""
+        """Names of the numbers it remembers, one after the other also where it remembers arrays of them."""
         return ()
 
     @property
@@ -181,7 +195,15 @@ class AbstractAutomaton(eqx.Module):
         """Is this a phase in which no motion is possible, or more than one? The run ends there."""
         return False
 
+    def crowded(self, phase: PhaseNumber) -> Any:
+        """Is this a phase in which more happens at once than it can hold? The run ends there."""
+        return False
+
     # -- afterwards ------------------------------------------------------------------------------------------------
+
+    def told(self, own: Own) -> str:
+        """Its phase in words."""
+        return self.phases[int(own.phase)]
 
     @property
     def report(self) -> Report:

@@ -160,7 +160,7 @@ class Report(NamedTuple):
     """All of it.
 
     - `words`: (name, what it is), a line each, for `print(world)`; `cited`: references of its laws and methods
-    - `contacts`, and of each: `touches(scene, own)`, its `modes(phase)`, its `blows(own)` by name if it is rigid
+    - `contacts`, and of each: `touches(scene, own)`, its `modes(own)`, its `blows(own)` by name if it is rigid
     - `drive` of a controller; `lines` that are drawn
     - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
       asked for more than it was made for
@@ -171,7 +171,7 @@ class Report(NamedTuple):
     cited: tuple[str, ...] = ()
     contacts: tuple[ContactReport, ...] = ()
     touches: Callable[[Scene, Own], list[Touch]] = _none
-    modes: Callable[[Any], list[Any]] = _none
+    modes: Callable[[Own], list[Any]] = _none
     blows: Callable[[Own], dict[str, Blow]] = _no_blows
     drive: Drive | None = None
     lines: tuple[Line, ...] = ()

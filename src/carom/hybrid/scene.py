@@ -45,15 +45,24 @@ class Load:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
         self.entries: list[Any] = [0.0] * mechanism.dof
+        self.array: Any = None  # what comes for all coordinates at once
 
     def add(self, index: int, value: Real) -> None:
         self.entries[index] = self.entries[index] + value
 
+    def add_array(self, values: Vector) -> None:
+        self.array = values if self.array is None else self.array + values
+
     def add_all(self, other: Load, factor: Real) -> None:
         self.entries = [a + factor * b for a, b in zip(self.entries, other.entries, strict=True)]
+        if other.array is not None:
+            self.add_array(factor * other.array)
 
     def vector(self) -> Any:
-        return jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
+        if all(isinstance(x, float) and x == 0.0 for x in self.entries) and self.array is not None:
+            return self.array
+        one_by_one = jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
+        return one_by_one if self.array is None else one_by_one + self.array
 
 
 def length_of(mechanism: Mechanism) -> Any:

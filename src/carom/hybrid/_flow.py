@@ -137,7 +137,8 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     `scene.still()` is the same scene for decisions, which have no derivatives.
     """
     scene = scene_of(world, t, y, phases)
-    scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
+    if not all(automaton.traits.arrays for automaton in world.automata):
+        scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
 
     def motion(v: Coordinates) -> FreeMotion:
@@ -147,8 +148,8 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
 
     scene.motion = motion
     each = owns(y, phases, memory)
-    for automaton, own in zip(world.automata, each, strict=True):
-        scene.strikes |= {name: blow.time for name, blow in automaton.report.blows(own).items()}
+    pairs = list(zip(world.automata, each, strict=True))
+    scene.struck = lambda: {name: blow.time for a, own in pairs for name, blow in a.report.blows(own).items()}
 
     def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[Any, Any, Any]:
         """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
-from ..dynamics.forward_inverse import formalism_of
+from ..dynamics import explicit
 from ..quantities import Vector
 from ._row_arrays import ManyReactions, RowArrays, Solve, joined, react_all, restore_all, stacked
 from .scene import Continuous, Load, Own, Scene, merge
@@ -34,12 +34,10 @@ def solver_of_mass(matrix: Any) -> Solve:
 
 def array_accelerations(world: World, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Solve]:
     """Accelerations without reactions, and the inverse mass matrix as a function of arrays."""
-    mechanism, explicit = world.mechanism, formalism_of("explicit")
-    q, v = merge(y.q), merge(y.v)
-    solve = solver_of_mass(explicit.mass_matrix(mechanism, q))
-    weight = explicit.gravity(mechanism, q, jnp.stack([jnp.asarray(g, dtype=float) for g in gravity]))
-    free = solve(load.vector() + weight - explicit.bias(mechanism, q, v))
-    return like(y, free), solve
+    down = jnp.stack([jnp.asarray(g, dtype=float) for g in gravity])
+    matrix, bias, weight = explicit.arrays(world.mechanism, merge(y.q), merge(y.v), down)
+    solve = solver_of_mass(matrix)
+    return like(y, solve(load.vector() + weight - bias)), solve
 
 
 def like(y: Continuous, values: Vector) -> Any:
@@ -63,7 +61,8 @@ def array_reactions(world: World, scene: Scene, each: list[Own], free: Any, solv
 
 def array_restored(world: World, scene: Scene, y: Continuous, each: list[Own]) -> Continuous:
     """The state with what is held put back to where it is held."""
-    solve = solver_of_mass(formalism_of("explicit").mass_matrix(world.mechanism, merge(y.q)))
+    matrix, _, _ = explicit.arrays(world.mechanism, merge(y.q), merge(y.v), jnp.zeros(2))
+    solve = solver_of_mass(matrix)
     q, v = restore_all(array_rows(world, scene, each), merge(y.q), merge(y.v), solve)
     return y._replace(q=like(y, q), v=like(y, v))
 

@@ -62,11 +62,12 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     """
     top = world.mechanism.topology
     turns = range(top.base_dof, top.base_dof + top.links)
+    if not isinstance(like.q, tuple):
+        number = np.arange(top.dof)
+        turning = (number >= turns.start) & (number < turns.stop)
+        return jnp.where(turning, 1.0, world.length), number < turns.stop
     units = [jnp.asarray(1.0) if i in turns else world.length for i in range(top.dof)]
-    places = [np.asarray(i < turns.stop) for i in range(top.dof)]
-    if isinstance(like.q, tuple):
-        return tuple(units), tuple(places)
-    return jnp.stack(units), np.stack(places)
+    return tuple(units), tuple(np.asarray(i < turns.stop) for i in range(top.dof))
 
 
 def passed(look: list[Watch | None], span: Real) -> Any:

@@ -34,7 +34,7 @@ SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared par
 QUICK = {"xla_backend_optimization_level": "0"}
 
 
-def compiler_options(thorough: bool = True) -> dict[str, str] | None:
+def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, str] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
     What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
@@ -44,6 +44,8 @@ def compiler_options(thorough: bool = True) -> dict[str, str] | None:
     """
     if jax.default_backend() != "cpu":
         return None
+    if arrays:  # they gain by fusion, and LAPACK does their long work however the rest is compiled
+        return QUICK
     return SCALAR if thorough and os.environ.get("CAROM_COMPILER") != "quick" else SCALAR | QUICK
 
 
@@ -61,7 +63,7 @@ def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough
     time can be told from run time, and so that several threads can share it.
     """
     shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
-    options = compiler_options(thorough)
+    options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
     key = (function, static, jax.tree.structure(args), shapes, options == SCALAR)
     found = _EXECUTABLES.get(key)
     if found is None:

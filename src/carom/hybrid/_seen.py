@@ -35,14 +35,17 @@ ENOUGH = 0.99  # of a step: a cut to more than this is none
 SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
 
-def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> list[Any]:
+def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> Any:
     """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
     third = span / 3.0
-    out = []
-    for v0, v1, a0, a1 in zip(before.v, after.v, rate0, rate1, strict=True):
+
+    def bound(v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
         inner = jnp.maximum(jnp.abs(v0 + third * a0), jnp.abs(v1 - third * a1))
-        out.append(jnp.maximum(jnp.maximum(jnp.abs(v0), jnp.abs(v1)), inner))
-    return out
+        return jnp.maximum(jnp.maximum(jnp.abs(v0), jnp.abs(v1)), inner)
+
+    if not isinstance(before.v, tuple):
+        return bound(before.v, after.v, rate0, rate1)
+    return [bound(*each) for each in zip(before.v, after.v, rate0, rate1, strict=True)]
 
 
 def watched(

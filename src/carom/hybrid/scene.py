@@ -6,6 +6,7 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -89,11 +90,12 @@ class Scene:
         self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
         self.phases = dict(zip(names, phases, strict=True))  # of all automata, by name
         self.top = mechanism.topology
+        self.kept: dict[str, Any] = {}  # what was computed for all that ask
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
         self.acceleration: Any = None  # of the motion that a jump ends, reactions included
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
-        self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
+        self.struck: Callable[[], dict[str, Any]] = dict  # see `strikes`
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
         self._length: Any = None
@@ -109,6 +111,11 @@ class Scene:
     @length.setter
     def length(self, value: Real) -> None:
         self._length = value
+
+    @property
+    def strikes(self) -> dict[str, Any]:
+        """Instants of the last blows of all rigid contacts, by name."""
+        return self.struck()
 
     @property
     def gravity(self) -> Any:

@@ -134,6 +134,8 @@ class Seen(NamedTuple):
 
 def seen(crowd: Crowd, scene: Scene) -> Seen:
     """Everything but the rows."""
+    if "lines" in scene.kept:
+        return scene.kept["lines"].seen  # type: ignore[no-any-return]
     mechanism, v = scene.mechanism, merge(scene.v)
     length = scene.length
 
@@ -152,6 +154,11 @@ def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
     return touch, place, _wrench(contact, scene, touch, 1.0, 0.0), _wrench(contact, scene, touch, 0.0, 1.0)
 
 
+def keep_lines(crowd: Crowd, scene: Scene) -> None:
+    """Compute the rows of all contacts now, for all that will ask for them, also within a branch."""
+    scene.kept["lines"] = lines_of(crowd, scene)
+
+
 def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Any:
     """What a unit force does to the two bodies."""
     scene.pushed = []
@@ -164,8 +171,9 @@ def rows_at(
     crowd: Crowd, mechanism: Mechanism, links: LinkMotion, wrench: Float[Array, "n 2 5"], index: Int[Array, " n"]
 ) -> Float[Array, "n dof"]:
     """Generalized forces of wrenches that belong to these contacts."""
-    bodies = jnp.asarray(body_links(crowd.kinds))[index]
-    return sum(_row(mechanism, links, bodies[:, side], wrench[:, side]) for side in range(2))  # type: ignore[return-value]
+    both = body_links(crowd.kinds)
+    bodies, sides = jnp.asarray(both)[index], 1 + any(len(kind.bodies[0]) > 1 for kind in crowd.kinds)
+    return sum(_row(mechanism, links, bodies[:, side], wrench[:, side]) for side in range(sides))  # type: ignore[return-value]
 
 
 def _row(mechanism: Mechanism, links: LinkMotion, body: Int[Array, " n"], wrench: Float[Array, "n 5"]) -> Array:
@@ -219,6 +227,8 @@ class Lines(NamedTuple):
 
 def lines_of(crowd: Crowd, scene: Scene) -> Lines:
     """Rows of all contacts."""
+    if "lines" in scene.kept:
+        return scene.kept["lines"]  # type: ignore[no-any-return]
     s, every = seen(crowd, scene), jnp.arange(crowd.size)
     normal = rows_at(crowd, scene.mechanism, s.links, s.normal, every)
     tangential = rows_at(crowd, scene.mechanism, s.links, s.tangential, every)

@@ -36,8 +36,9 @@ class Kind(eqx.Module):
 
     @property
     def first(self) -> RigidContact:
-        """What stands for all; its numbers are those of the first."""
-        return self.contact(0)
+        """What stands for all, to be asked for what is fixed; it has no numbers."""
+        blank = [np.zeros(x.shape[1:]) for x in self.numbers]
+        return jax.tree.unflatten(self.structures[0], blank)  # type: ignore[no-any-return]
 
 
 def kinds_of(mechanism: Mechanism, contacts: Contacts) -> tuple[Kind, ...]:
@@ -94,6 +95,11 @@ def contacts_of(kinds: Sequence[Kind]) -> Contacts:
     """All contacts, in the order in which they were given."""
     found = {i: kind.contact(k) for kind in kinds for k, i in enumerate(kind.members)}
     return tuple(found[i] for i in sorted(found))
+
+
+def firsts_of(kinds: Sequence[Kind]) -> Contacts:
+    """One of every kind, to be asked for what is fixed."""
+    return tuple(kind.first for kind in kinds)
 
 
 def rubs_of(kinds: Sequence[Kind]) -> tuple[int, ...]:

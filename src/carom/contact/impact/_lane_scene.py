@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ...dynamics.kinematics import LinkMotion, link_motion
+from ...dynamics.kinematics import LinkMotion, frames
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
+from ...mechanism import _walk as walk
 from ...quantities import Real, Reals, Vector
 
 
@@ -43,7 +44,8 @@ class BodyState(NamedTuple):
 
 
 def ways_of(mechanism: Mechanism, q: Vector, v: Vector, speeds: Vector) -> Ways:
-    return Ways(link_motion(mechanism, q, v), q[mechanism.topology.angles], q, speeds)
+    links = LinkMotion(*walk.columns(mechanism.topology, frames(mechanism, q, v)))
+    return Ways(links, q[mechanism.topology.angles], q, speeds)
 
 
 def body_at(mechanism: Mechanism, ways: Ways, bodies: Sequence[Body]) -> BodyState:
@@ -90,6 +92,7 @@ class LaneScene(Scene):
         super().__init__(mechanism, t, None, None)
         self.length, self.span = length, span
         self.bodies = bodies
+        self._found: dict[int, Any] = {}  # places and velocities of sites
         self.pushed: list[tuple[Body, Any]] = []  # on whom, and (x, y, fx, fy, torque)
 
     def _state(self, site: Site) -> BodyState:
@@ -102,10 +105,12 @@ class LaneScene(Scene):
         return next(state.frame for body, state in self.bodies.items() if body.link == link)
 
     def site(self, site: Site) -> tuple[Any, Any, Any, Any]:
-        state = self._state(site)
-        f, (px, py) = state.frame, state.point
-        rx, ry = f.cos * px - f.sin * py, f.sin * px + f.cos * py
-        return f.x + rx, f.y + ry, f.vx - f.rate * ry, f.vy + f.rate * rx
+        if site.index not in self._found:
+            state = self._state(site)
+            f, (px, py) = state.frame, state.point
+            rx, ry = f.cos * px - f.sin * py, f.sin * px + f.cos * py
+            self._found[site.index] = (f.x + rx, f.y + ry, f.vx - f.rate * ry, f.vy + f.rate * rx)
+        return self._found[site.index]
 
     def velocity(self, site: Site, x: Real, y: Any) -> tuple[Any, Any]:
         f = self._state(site).frame

@@ -106,8 +106,9 @@ def pick(values: Vector, indices: tuple[int, ...]) -> Any:
     """Entries of a small array, without a gather where they are all of it."""
     if indices == tuple(range(len(values))):
         return values
-    if len(indices) > WRITTEN_OUT:
-        return values[np.asarray(indices)]
+    if len(values) > WRITTEN_OUT or len(indices) > WRITTEN_OUT:
+        first = indices == tuple(range(len(indices)))
+        return values[: len(indices)] if first else values[np.asarray(indices, dtype=int)]
     return jnp.stack([values[i] for i in indices]) if indices else values[:0]
 
 

@@ -24,7 +24,7 @@ from ...mechanism._walk import UNROLL
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
-from ._crowd import Crowd, chosen, rows_at, seen
+from ._crowd import Crowd, chosen, keep_lines, rows_at, seen
 from ._crowd_held import (
     CrowdHeld,
     CrowdMemory,
@@ -36,7 +36,7 @@ from ._crowd_held import (
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
 from ._impulses import PATH, checked_rule
-from ._kinds import contacts_of, kinds_of
+from ._kinds import contacts_of, firsts_of, kinds_of
 from ._phases import told_phases, total
 from .impact_law import NEWTON
 from .rigid import MOST_PHASES, SOURCE
@@ -238,6 +238,7 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         memory, n = CrowdMemory(*own.memory), self.crowd.size
+        keep_lines(self.crowd, scene)
 
         def held() -> CrowdHeld:
             return crowd_held(self.crowd, scene, memory.modes, scene.reactions(self, own))
@@ -256,7 +257,7 @@ class ManyRigidContacts(AbstractAutomaton):
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Strikes, seen inside a step."""
         is_open = own.memory[0] == OPEN
-        fast = None if scene.fastest is None else jnp.stack(list(scene.fastest))
+        fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
         inexact = any(not _exact(kind.first.pair) for kind in self.crowd.kinds)
 
         def one(c: Any, local: Any) -> tuple[Any, ...]:
@@ -286,7 +287,7 @@ class ManyRigidContacts(AbstractAutomaton):
         return (strike, *(None,) * (len(self.families) - 1))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        newton = rule_of(self.contacts) == NEWTON
+        newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
         return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
 
 

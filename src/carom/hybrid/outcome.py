@@ -50,7 +50,7 @@ WORDS = {
     "start it a little above the surface, or use a law such as Hooke",
     TOO_FAR: "it is so far from the origin that float64 cannot tell touch from gap there; move the world nearer to the "
     "origin",
-    CROWDED: "more rigid contacts are closed at once than can be solved together, 40 with friction and 130 without: use "
+    CROWDED: "more rigid contacts are closed at once than can be solved together (40 with friction, 130 without): use "
     "a compliant law for some of them",
     UNMET: "its start does not meet a constraint; world.assembled(state) brings it there",
 }

@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PyTree
 import numpy as np
+from jaxtyping import Array, PyTree
 
 from ...hybrid.condition import ROUNDING
 from ...quantities import Flag, Flags, Vector

@@ -212,9 +212,7 @@ def crowd_guards(crowd: Crowd, scene: Scene, held: CrowdHeld, memory: CrowdMemor
     along = jax.lax.stop_gradient(held.noise_along)[at]
     most = crowd.rubbing(lambda friction: friction.limit)[at] * push + 2.0 * along
     sticks, slides = mode == STICKING, (mode == RIGHT) | (mode == LEFT)
-    slips = [
-        unless(~(sticks & (sense * way > 0.0)), level(-way * rub - most, shared + along)) for way in (1.0, -1.0)
-    ]
+    slips = [unless(~(sticks & (sense * way > 0.0)), level(-way * rub - most, shared + along)) for way in (1.0, -1.0)]
     stops_at = crowd.rubbing(lambda friction, e: friction.stops(e), spread(crowd, memory.sliding))[at]
     left = stops_at - sense_of(mode) * r.sliding[at]
     slow = jax.lax.stop_gradient(jnp.maximum(memory.sliding, 0.0))

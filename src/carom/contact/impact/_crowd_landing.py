@@ -153,9 +153,7 @@ def _blow(
     return CrowdBlow(normal, rubbed, velocity, found & ends)
 
 
-def _alone(
-    crowd: Crowd, w: Any, speed: Any, asked: Numbers, slots: Slots, on: Any
-) -> tuple[Any, Any]:
+def _alone(crowd: Crowd, w: Any, speed: Any, asked: Numbers, slots: Slots, on: Any) -> tuple[Any, Any]:
     """Impulses of every contact as if it were the only one."""
     n, m = len(slots.index), crowd.slots[0]
     mine = Slots(slots.index, slots.on & on)
@@ -180,7 +178,15 @@ def _alone(
 
 
 def _quiet(
-    crowd: Crowd, modes: Any, part: Flags, struck: Flag, exits: Exits, r: Lines, later: Lines, noise: CrowdNoise, slow: Any
+    crowd: Crowd,
+    modes: Any,
+    part: Flags,
+    struck: Flag,
+    exits: Exits,
+    r: Lines,
+    later: Lines,
+    noise: CrowdNoise,
+    slow: Any,
 ) -> tuple[Flags, Numbers, tuple[Numbers, Numbers]]:
     """Contacts that may rest, senses of sliding (0: none), and the speeds that counted as none."""
     speed, u, closed = later.speed, later.sliding, modes != OPEN
@@ -239,4 +245,3 @@ def _driven(crowd: Crowd, scene: Scene, normal: Numbers, rubbed: Numbers) -> Any
         return None
     along, across = crowd.carried(scene)
     return jnp.sum(normal * along + rubbed * across)
-

@@ -169,4 +169,3 @@ def pushed_bodies(kind: Kind) -> list[int]:
     if names[0].site is None:
         return list(range(len(names)))
     return [0] if len(names) == 1 else [0, 1]
-

@@ -86,9 +86,7 @@ def _carried(paths: Any, parents: Any, links: np.ndarray) -> np.ndarray:
 class LaneScene(Scene):
     """The bodies of one contact, found by those of the contact that stands for its kind."""
 
-    def __init__(
-        self, mechanism: Mechanism, t: Real, length: Real, span: Real, bodies: dict[Body, BodyState]
-    ) -> None:
+    def __init__(self, mechanism: Mechanism, t: Real, length: Real, span: Real, bodies: dict[Body, BodyState]) -> None:
         super().__init__(mechanism, t, None, None)
         self.length, self.span = length, span
         self.bodies = bodies

@@ -116,7 +116,9 @@ def solved(c: Cone) -> tuple[Array, Array, Array]:
     across = c.w[:, n:]
     size = n + 3 * m
     matrix = jnp.zeros((size, size))
-    matrix = matrix.at[:n, :n].set(normal[:n]).at[:n, n : n + m].set(across[:n]).at[:n, n + m : n + 2 * m].set(-across[:n])
+    matrix = (
+        matrix.at[:n, :n].set(normal[:n]).at[:n, n : n + m].set(across[:n]).at[:n, n + m : n + 2 * m].set(-across[:n])
+    )
     for sign, first in ((1.0, n), (-1.0, n + m)):
         rows = slice(first, first + m)
         matrix = matrix.at[rows, :n].set(sign * normal[n:])

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PyTree
 import numpy as np
+from jaxtyping import PyTree
 
 from ...hybrid._reaction import least, masked
 from ...quantities import Flags, Matrix, Real, Reals, Vector

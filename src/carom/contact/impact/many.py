@@ -18,7 +18,7 @@ from ...hybrid._row_arrays import RowArrays
 from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
 from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
 from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch, Touching
-from ...hybrid.scene import Load, Own, Scene, merge
+from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...mechanism._walk import UNROLL
 from ...quantities import Flag, PhaseNumber, Real
@@ -124,7 +124,9 @@ class ManyRigidContacts(AbstractAutomaton):
         if int(own.phase) != SOME_CLOSED:
             return PHASES[int(own.phase)]
         modes, rubs = [int(x) for x in own.memory[0]], set(self.crowd.rubs.tolist())
-        each = [(f"{x} {WORDS[m]}" if i in rubs else x, m) for i, (x, m) in enumerate(zip(self.names, modes, strict=True))]
+        each = [
+            (f"{x} {WORDS[m]}" if i in rubs else x, m) for i, (x, m) in enumerate(zip(self.names, modes, strict=True))
+        ]
         return f"closed: {', '.join(word for word, mode in each if mode != OPEN)}"
 
     @property
@@ -133,10 +135,7 @@ class ManyRigidContacts(AbstractAutomaton):
         return Report(
             words=tuple((c.name, c.words) for c in contacts),
             cited=(SOURCE, SOLVER, *dict.fromkeys(x for c in contacts for x in references(c.law, c.friction))),
-            contacts=tuple(
-                ContactReport(c.name, c.pair, told_phases(c, PHASES[LOST]), f"strike {c.name}", True, (c.law, c.friction))
-                for c in contacts
-            ),
+            contacts=tuple(_reported(c) for c in contacts),
             touches=self._touches,
             modes=self._told_modes,
             blows=self._blows,
@@ -268,7 +267,8 @@ class ManyRigidContacts(AbstractAutomaton):
             sure = touch.indentation if sure is None else sure
             pace = pair.pace(local, local.speeds)
             along = pair.along(jnp.asarray(False), pace)
-            return touch.indentation, pace, swing, beat, pair.bend(local, swing), pair.rounding(local, touch), sure, along
+            bend, place = pair.bend(local, swing), pair.rounding(local, touch)
+            return touch.indentation, pace, swing, beat, bend, place, sure, along
 
         depth, pace, swing, beat, bend, place, sure, along = self.crowd.looked(one, scene, fast)
         pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
@@ -289,6 +289,10 @@ class ManyRigidContacts(AbstractAutomaton):
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
         return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
+
+
+def _reported(c: RigidContact) -> ContactReport:
+    return ContactReport(c.name, c.pair, told_phases(c, PHASES[LOST]), f"strike {c.name}", True, (c.law, c.friction))
 
 
 def _exact(pair: Any) -> bool:

@@ -146,8 +146,11 @@ class AbstractAutomaton(eqx.Module):
         zero = jnp.asarray(0.0)
         return Own(jnp.asarray(0), (zero,) * len(self.memory), (zero,) * len(self.states))
 
-    def overlaps(self, scene: Scene) -> dict[str, tuple[Any, Any]]:
-        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper."""
+    def overlaps(self, scene: Scene) -> dict[Any, tuple[Any, Any]]:
+        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper.
+
+        By name; or arrays, by the tuple of the names of many.
+        """
         return {}
 
     def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:

@@ -10,9 +10,9 @@ and Potra 1997)
     c       with  mu (x + o) - p+ - p-     what friction is not used up
 
 M is copositive, so the method ends with a solution wherever there is one (Cottle, Pang and Stone 1992, ch. 4). Contacts
-whose sense of sliding is known have x alone, and push along n - s mu t; with them there may be none, and the method ends
-on a ray. Ties are broken by the order of the rows of the inverse basis (lexicographic), so that it does not go round in
-circles. What it finds is a list of decisions; whether they hold is asked by those who called it (_several.py).
+whose sense of sliding is known have x alone, and push along n - s mu t; with them there may be none, and the method
+ends on a ray. Ties are broken by the order of the rows of the inverse basis (lexicographic), so that it does not cycle.
+What it finds is a list of decisions; whether they hold is checked by those who called it (_several.py).
 
 Source: Lemke 1965, Management Science 11, 681-689.
 """
@@ -32,7 +32,7 @@ TIE = 1e-10  # of the smallest ratio
 
 
 class Basis(NamedTuple):
-    """The tableau: w, z, z0 and q in columns; which variable is basic in each row (w: 0 .. n-1, z: n .. 2n-1, z0: 2n)."""
+    """The tableau: w, z, z0 and q in columns; and which variable is basic in each row, by the number of its column."""
 
     table: Float[Array, "n columns"]
     basic: Int[Array, " n"]
@@ -112,13 +112,11 @@ def solved(c: Cone) -> tuple[Array, Array, Array]:
     slip = -c.fixed * c.mu
     given = jnp.concatenate([c.offset, slip * c.offset[at]])
     b = c.b + c.w @ given
-    normal = c.w[:, :n].at[:, at].add(slip * c.w[:, n:])
+    normal = c.w[:, :n].at[:, at].add(slip[None, :] * c.w[:, n:])
     across = c.w[:, n:]
     size = n + 3 * m
-    matrix = jnp.zeros((size, size))
-    matrix = (
-        matrix.at[:n, :n].set(normal[:n]).at[:n, n : n + m].set(across[:n]).at[:n, n + m : n + 2 * m].set(-across[:n])
-    )
+    matrix = jnp.zeros((size, size)).at[:n, :n].set(normal[:n])
+    matrix = matrix.at[:n, n : n + m].set(across[:n]).at[:n, n + m : n + 2 * m].set(-across[:n])
     for sign, first in ((1.0, n), (-1.0, n + m)):
         rows = slice(first, first + m)
         matrix = matrix.at[rows, :n].set(sign * normal[n:])

@@ -32,7 +32,7 @@ def array_values(p: Problem, d: Decided) -> tuple[Any, Any, Any]:
     slip = -d.sense * p.mu  # p_i = slip (x_i + o_i)
     b = p.b + p.w @ jnp.concatenate([p.offset, slip * p.offset[at]])
     # A contact that slides pushes along n + slip t.
-    columns = p.w.at[:, at].add(slip * p.w[:, n:])
+    columns = p.w.at[:, at].add(slip[None, :] * p.w[:, n:])
     if p.jams is not None:
         free = p.jams == 0.0
         b = b.at[at].set(jnp.where(free, b[at], -p.jams * b[n:]))
@@ -47,7 +47,7 @@ def array_values(p: Problem, d: Decided) -> tuple[Any, Any, Any]:
 
 
 def by_lemke(p: Problem) -> tuple[Any, Any]:
-    """Decisions by Lemke's method: who pushes, and the senses of sliding. Rows that push until they stop keep theirs."""
+    """Decisions by Lemke's method: who pushes, and the senses of sliding."""
     root = jnp.sqrt(jnp.where(p.diagonal > 0.0, p.diagonal, 1.0))
     size = jnp.max(jnp.abs(p.b) / root) + jnp.max(jnp.abs(p.offset) * root[: p.contacts], initial=0.0)
     size = jnp.where(size > 0.0, size, 1.0)

@@ -218,10 +218,10 @@ class ManyRigidContacts(AbstractAutomaton):
         for contact in self.contacts:
             contact.pair.check(mechanism)
 
-    def overlaps(self, scene: Scene) -> dict[str, Any]:
+    def overlaps(self, scene: Scene) -> dict[Any, Any]:
         s = seen(self.crowd, scene)
         room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
-        return {x: (s.touch.indentation[i], room[i]) for i, x in enumerate(self.names)}
+        return {self.names: (s.touch.indentation, room)}
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""

@@ -21,7 +21,7 @@ from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
 from .hybrid._opening import refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
-from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
+from .hybrid._run import EventRow, StepRow, chunk, executable, one_by_one, runs_away, start
 from .hybrid.condition import condition_of
 from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
@@ -109,7 +109,7 @@ def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:
     refuse_overlaps(world, overlaps)
     # Only what touches can be refused here; most runs start in the air, and need not look twice.
     near = NEAR * float(world.length)
-    if any(float(depth) > -near - float(noise) for depths in overlaps for depth, noise in depths.values()):
+    if any(depth > -near - noise for _, depth, noise in one_by_one(overlaps)):
         refuse_start(world, start)
     refuse_guards(world, guards)
     return carry
@@ -165,7 +165,7 @@ def _drive(
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:
-    fired = (carry.t,) * len(world.events)
+    fired = (carry.t,) * len(world.events)  # of families one by one: rows are flat
     return (
         StepRow(carry.t, carry.t, carry.y, carry.phases, carry.memory),
         EventRow(carry.t, fired, carry.y, carry.y, carry.phases, carry.phases, carry.memory, carry.memory),
@@ -186,7 +186,7 @@ def _columns(like: PyTree, rows: np.ndarray) -> Any:
     out, at = [], 0
     for leaf in leaves:
         size = int(np.size(leaf))
-        out.append(rows[:, at] if np.shape(leaf) == () else rows[:, at : at + size].reshape(-1, *np.shape(leaf)))
+        out.append(rows[:, at] if np.shape(leaf) == () else rows[:, at : at + size].reshape(len(rows), *np.shape(leaf)))
         at += size
     return jax.tree.unflatten(tree, out)
 

@@ -109,7 +109,7 @@ class CompliantContact(AbstractAutomaton, Contact):
             cited=references(self.normal, self.friction),
             contacts=(ContactReport(self.name, self.pair, self._phases, begins="touch", laws=laws),),
             touches=self._touches,
-            modes=lambda phase: [phase],
+            modes=lambda own: [own.phase],
             remarks=self._remarks,
         )
 

@@ -171,6 +171,14 @@ class Explicit(AbstractFormalism):
         return _stack(linear.ldl_solve(lower, right))
 
 
+def arrays(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
+    """Mass matrix, bias and weight of a mechanism of any size."""
+    if not walk.small(mechanism.topology):
+        return _large(mechanism, q, v, gravity)
+    found = terms(mechanism, q, v, gravity)
+    return _full(found.matrix), _stack(found.bias), _stack(found.weight)
+
+
 def _stack(values: list[Any]) -> Array:
     return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
 

@@ -11,6 +11,7 @@ from ..quantities import Memories, Phases, Real
 from . import outcome
 from ._growth import History, first_history
 from ._locate import Asked, Ends
+from .automaton import blank
 from .scene import Continuous
 from .world import World
 
@@ -80,7 +81,7 @@ class Verdict(NamedTuple):
 
 def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, h: Real) -> Carry:
     """The carry before the first attempt."""
-    count = len(world.events)
+    families = [size for automaton in world.automata for size in automaton.families]
     zero, no = jnp.asarray(0.0), jnp.asarray(False)
     nothing = jax.tree.map(jnp.zeros_like, y)
     integer, never = jnp.asarray(0), jnp.asarray(jnp.inf)
@@ -90,8 +91,8 @@ def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories
         phases=phases,
         memory=memory,
         rate=nothing,
-        guard=Ends((zero,) * count, (zero,) * count),
-        armed=(no,) * count,
+        guard=Ends(blank(families, 0.0), blank(families, 0.0)),
+        armed=blank(families, False),
         h=h,
         aim=never,
         low=zero,

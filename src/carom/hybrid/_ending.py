@@ -10,9 +10,9 @@ from ..quantities import Flag, Index, Real
 from . import outcome
 from ._carry import Attempt, Carry
 from ._growth import diverges, top_speed
-from .condition import NEVER, SHALLOW, Watch, any_of
+from .condition import NEVER, SHALLOW, Watch, any_of, most_of
 from .settings import Integration
-from .world import World
+from .world import World, first_exits
 
 EVENTS_AT_ONE_INSTANT = 100
 ONE_INSTANT = 100.0  # widths of time: events no further apart do not get anywhere
@@ -31,7 +31,9 @@ def outcome_of(
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     phases = zip(world.automata, c.phases, new.phases, strict=True)  # a run may start where no motion is possible
     lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
-    awaited = any_of([f & (integration.stop_at == g) for g, f in enumerate(fired)])
+    firsts = first_exits(world)
+    awaited = any_of([f & _is_number(integration.stop_at, g, f) for g, f in zip(firsts, fired, strict=True)])
+    crowded = any_of([jnp.asarray(m.crowded(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
     early, late = new.window
     window = (new.t - early) / CHATTER  # from event to event
     speed = top_speed(world, new.y)
@@ -48,12 +50,18 @@ def outcome_of(
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
         (lost, outcome.NO_MOTION),
+        (crowded, outcome.CROWDED),
         ((speed > LIGHT) | diverges(new.history, speed, new.steps), outcome.RUNAWAY),
         (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
         (broken, outcome.NOT_FINITE),
     ):
         code = jnp.where((c.outcome == outcome.RUNNING) & when, what, code)
     return code
+
+
+def _is_number(wanted: Any, first: int, fired: Any) -> Any:
+    """Which exits of an entry have the number that is wanted?"""
+    return wanted == (first + jnp.arange(len(fired)) if jnp.ndim(fired) else first)
 
 
 def depths(look: list[Watch | None], width: Real, fresh: Flag) -> tuple[Any, Any, Any]:
@@ -68,9 +76,9 @@ def depths(look: list[Watch | None], width: Real, fresh: Flag) -> tuple[Any, Any
         if w is not None and w.room is not None:
             room = w.room + w.slight
             put = fresh & (w.value == NEVER)
-            deep = jnp.maximum(deep, jnp.where(put, -jnp.inf, w.depth))
-            beyond = jnp.maximum(beyond, w.value - room)
-            allowed = jnp.maximum(allowed, room + LANDING * width * (w.sweep + w.swing * w.beat))
+            deep = jnp.maximum(deep, most_of(jnp.where(put, -jnp.inf, w.depth)))
+            beyond = jnp.maximum(beyond, most_of(w.value - room))
+            allowed = jnp.maximum(allowed, most_of(room + LANDING * width * (w.sweep + w.swing * w.beat)))
     return deep, beyond, allowed
 
 

@@ -15,7 +15,9 @@ from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
 from ..mechanism import Mechanism
 from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._bonds import bond_rows, bound
-from ._reaction import Row, react, restore
+from ._flow_arrays import array_accelerations, array_joints, array_reactions, array_restored, like
+from ._reaction import Reactions, Row, react, restore
+from ._row_arrays import ManyReactions
 from .automaton import AbstractAutomaton, touch_of
 from .scene import Continuous, Load, Own, Scene, merge
 from .world import World, any_striking, owns, scene_of
@@ -81,7 +83,7 @@ def derivative(world: World, t: Real, y: Continuous, phases: Phases, memory: Mem
         acceleration, powers = jax.lax.cond(
             any_holding(world, phases),
             lambda: _held(world, t, y, phases, memory, motion),
-            lambda: (tuple(jnp.asarray(a, dtype=float) for a in motion.free), powers),
+            lambda: (jax.tree.map(lambda a: jnp.asarray(a, dtype=float), motion.free), powers),
         )
     return Continuous(q=y.v, v=acceleration, extra=motion.rates, work=powers if y.work else ())
 
@@ -96,12 +98,14 @@ def brought_back(world: World, t: Real, y: Continuous, phases: Phases, memory: M
 
     def back() -> Continuous:
         scene = scene_of(world, t, y, phases)
+        if world.arrays:
+            return array_restored(world, scene, y, owns(y, phases, memory))
         lower, _, _ = explicit.terms(world.mechanism, y.q, y.v, (0.0, 0.0))
         rows = [*bond_rows(world, scene), *_rows(world, scene, owns(y, phases, memory))]
         q, v = restore(rows, y.q, y.v, linear.ldl_factor(lower))
         return y._replace(q=q, v=v)
 
-    same = y._replace(q=tuple(jnp.asarray(x) for x in y.q), v=tuple(jnp.asarray(x) for x in y.v))
+    same = y._replace(q=jax.tree.map(jnp.asarray, y.q), v=jax.tree.map(jnp.asarray, y.v))
     held = jnp.asarray(True) if world.constraints else any_holding(world, phases)
     return jax.lax.cond(held & accept, back, lambda: same)
 
@@ -120,9 +124,12 @@ def _held(
     """Accelerations and powers with the reactions."""
     scene = scene_of(world, t, y, phases)
     each = owns(y, phases, memory)
-    found = react(_rows(world, scene, each), motion.free, _inverse(motion))
+    found: Any = _reactions(world, scene, each, motion)
     powers = _with_shares(world, scene, each, found.forces, list(motion.powers)) if y.work else motion.powers
-    acceleration = tuple(jnp.asarray(a, dtype=float) for a in found.acceleration)
+    if world.arrays:
+        acceleration = like(y, found.acceleration)
+    else:
+        acceleration = tuple(jnp.asarray(a, dtype=float) for a in found.acceleration)
     return acceleration, tuple(jnp.asarray(p, dtype=float) for p in powers)
 
 
@@ -132,7 +139,8 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     `scene.still()` is the same scene for decisions, which have no derivatives.
     """
     scene = scene_of(world, t, y, phases)
-    scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
+    if not all(automaton.traits.arrays for automaton in world.automata):
+        scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
 
     def motion(v: Coordinates) -> FreeMotion:
@@ -142,17 +150,20 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
 
     scene.motion = motion
     each = owns(y, phases, memory)
-    for automaton, own in zip(world.automata, each, strict=True):
-        scene.strikes |= {name: blow.time for name, blow in automaton.report.blows(own).items()}
+    pairs = list(zip(world.automata, each, strict=True))
+    scene.struck = lambda: {name: blow.time for a, own in pairs for name, blow in a.report.blows(own).items()}
 
-    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[list[Any], list[list[Any]], list[Any]]:
+    def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[Any, Any, Any]:
         """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""
         i = next(k for k, a in enumerate(world.automata) if a.name == automaton.name)
         mixed = [*each[:i], own, *each[i + 1 :]]
         motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
-        found = react(_rows(world, scene, mixed), motion.free, _inverse(motion))
+        found: Any = _reactions(world, scene, mixed, motion)
         first = sum(a.holding.count for a in world.automata[:i])
         mine = range(first, first + automaton.holding.count)
+        if automaton.traits.arrays:
+            at = slice(mine.start, mine.stop)
+            return found.forces[at], found.weights[at, at], found.sizes[at]
         block = [[found.weights[j][k] for k in mine] for j in mine]
         return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
 
@@ -166,8 +177,20 @@ def _inverse(motion: FreeMotion) -> Callable[[list[Any]], list[Any]]:
     return motion.solve
 
 
+def _reactions(world: World, scene: Scene, each: list[Own], motion: FreeMotion) -> Reactions | ManyReactions:
+    """Reactions of all rows, written out or on arrays."""
+    if world.arrays:
+        return array_reactions(world, scene, each, motion.free, _inverse(motion))
+    return react(_rows(world, scene, each), motion.free, _inverse(motion))
+
+
 def _rows(world: World, scene: Scene, each: list[Own]) -> list[Row]:
-    return [row for a, own in zip(world.automata, each, strict=True) for row in a.holding.rows(scene, own)]
+    found: list[Row] = []
+    for automaton, own in zip(world.automata, each, strict=True):
+        rows = automaton.holding.rows(scene, own)
+        assert isinstance(rows, list)  # arrays go another way
+        found += rows
+    return found
 
 
 def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any], powers: list[Any]) -> list[Any]:
@@ -185,7 +208,7 @@ def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any],
 
 def _passive(world: World, scene: Scene, y: Continuous, load: Load) -> list[Any]:
     """Springs and dampers of joints and elastic links; powers of the dampers."""
-    powers = [_joints(scene, load)]
+    powers = [array_joints(scene, load) if world.arrays else _joints(scene, load)]
     if world.mechanism.topology.elastic:
         forces, power = elastic_energy.bending(world.mechanism, y.q, y.v)
         for index, force in forces:
@@ -208,6 +231,8 @@ def _joints(scene: Scene, load: Load) -> Any:
 def _accelerations(world: World, scene: Scene, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Any]:
     """Accelerations and, for small mechanisms, the inverse mass matrix as a function, both with the constraints."""
     mechanism, held = world.mechanism, world.row_count or world.constraints
+    if world.row_count and world.arrays:
+        return array_accelerations(world, y, load, gravity)
     if isinstance(y.q, tuple) and (held or mechanism.topology.links <= EXPLICIT_UP_TO):
         free, solve = _unbound(mechanism, y, load, gravity)
         if world.constraints:

@@ -11,6 +11,7 @@ from jaxtyping import PyTree
 from ..dynamics.energy import kinetic_energy
 from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._flow import scene_with_motion
+from .automaton import blank
 from .condition import any_of
 from .scene import Continuous, Own, merge
 from .world import World
@@ -32,12 +33,12 @@ def serve(
     """
     done, channel = 0, 0
     for i, automaton in enumerate(world.automata):
-        mine = fired[done : done + len(automaton.exits)]
+        mine = fired[done : done + len(automaton.families)]
         if mine:
             y, phases, memory = _serve_one(world, i, channel, t, y, rate, phases, memory, mine, first)
         if mine and automaton.traits.impulsive:
             phases, memory = _jolt(world, i, t, y, phases, memory, any_of(mine))
-        done += len(automaton.exits)
+        done += len(automaton.families)
         channel += len(automaton.channels)
     return y, phases, memory
 
@@ -83,7 +84,7 @@ def _jolt(world: World, i: int, t: Real, y: Continuous, phases: Phases, memory: 
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
         if j != i and automaton.traits.looks_again and not automaton.traits.impulsive:
-            old, none = Own(phases[j], memory[j], y.extra[j]), (jnp.asarray(False),) * len(automaton.exits)
+            old, none = Own(phases[j], memory[j], y.extra[j]), blank(automaton.families, False)
             new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, none)
             phases = _replace(phases, j, jnp.where(hit, new.phase, old.phase))
             kept = tuple(jnp.where(hit, a, b) for a, b in zip(new.memory, old.memory, strict=True))

@@ -85,6 +85,9 @@ def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, Continuous]:
         crossing = (a.span > 0.0) & (jnp.abs(value) <= near)
         usable = fired & (rate > 0.0) & crossing
         guess = -value / jnp.where(usable, rate, 1.0)
+        if jnp.ndim(usable):  # of a family, the first in its list
+            at = jnp.argmax(usable)
+            usable, guess = usable[at], guess[at]
         dt = jnp.where(usable & ~found, guess - jax.lax.stop_gradient(guess), dt)
         found = found | usable
     y = jax.tree.map(lambda y, r: y + dt * r, a.y, a.rate)

@@ -7,6 +7,7 @@ try; whether something happened is what the conditions say there. Nothing depend
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -57,15 +58,20 @@ def ask(world: World, t: Real, y: Continuous, rate: Continuous, phases: Phases, 
     def values(t: Real, y: Continuous) -> tuple[Any, Any]:
         found = conditions_of(world, t, y, phases, memory)
         kinds.extend(c.edge for c in found)
-        numbers = [
-            tuple(jnp.asarray(x, dtype=float) for x in column) for column in zip(*(c[:5] for c in found), strict=True)
-        ]
+        alike = [_alike(c) for c in found]
+        numbers = [tuple(jnp.asarray(x, dtype=float) for x in column) for column in zip(*alike, strict=True)]
         value, *rest = numbers if found else [(), (), (), (), ()]
         return value, jax.lax.stop_gradient(tuple(rest))
 
     value, slope, rest = jax.jvp(values, (t, y), (jnp.ones_like(t), rate), has_aux=True)
     slow, deep, floor, rounding = rest
     return Asked(Ends(value, slope), slow, deep, floor, rounding, tuple(kinds))
+
+
+def _alike(c: Condition) -> tuple[Any, ...]:
+    """Numbers of a condition; of a family, each as an array over its exits."""
+    shape = jnp.shape(c.value)
+    return tuple(jnp.broadcast_to(x, shape) for x in c[:5]) if shape else tuple(c[:5])
 
 
 def width_of(t: Real) -> Any:
@@ -127,7 +133,8 @@ def just_now(k: Asked, true: tuple[Any, ...], width: Real) -> Any:
     """Did every true condition become so within the last width, as its tangent says?"""
     recent = jnp.asarray(True)
     for v, r, behind, on in zip(*k.ends, _behind(k), true, strict=True):
-        recent = recent & (~on | ((r > 0.0) & (v <= r * width + 2.0 * behind)))
+        new = ~on | ((r > 0.0) & (v <= r * width + 2.0 * behind))
+        recent = recent & (jnp.all(new) if jnp.ndim(new) else new)
     return recent
 
 
@@ -152,9 +159,12 @@ def turned(start: Ends, k: Asked, true: tuple[Any, ...], span: Real, low: Real) 
         pace = jnp.where(r1 > 0.0, r1, 1.0)
         tangent = span - v1 / pace
         guess = jnp.where((r1 > 0.0) & (tangent > low), tangent, 0.5 * (low + span))
+        ours: Sequence[Any] = (v0, r0, v1, r1, behind / pace)
+        if jnp.ndim(guess):  # of a family, the first
+            at = jnp.argmin(jnp.where(on, guess, jnp.inf))
+            on, guess, *ours = (x[at] for x in (on, guess, *ours))
         nearer = on & (guess <= first)
         first = jnp.where(nearer, guess, first)
-        ours = (v0, r0, v1, r1, behind / pace)
         chosen = tuple(jnp.where(nearer, new, old) for new, old in zip(ours, chosen, strict=True))
     # A branch, not a selection: most attempts meet nothing.
     mend = any_of(true) & (span > 0.0)
@@ -180,5 +190,9 @@ def ahead(k: Asked, span: Real, high: Real) -> Any:
     first: Any = jnp.asarray(jnp.inf)
     for v, r, behind in zip(*k.ends, _behind(k), strict=True):
         coming = span + (behind - v) / jnp.where(r > 0.0, r, 1.0)
-        first = jnp.where((v < 0.0) & (r > 0.0) & (coming < high), jnp.minimum(first, coming), first)
+        nearer = (v < 0.0) & (r > 0.0) & (coming < high)
+        if jnp.ndim(nearer):
+            first = jnp.minimum(first, jnp.min(jnp.where(nearer, coming, jnp.inf)))
+        else:
+            first = jnp.where(nearer, jnp.minimum(first, coming), first)
     return first

@@ -58,7 +58,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     hidden, depth = (jnp.asarray(jnp.inf),) * 2, (jnp.asarray(-jnp.inf), jnp.asarray(-jnp.inf), jnp.asarray(0.0))
     if world.events:
         norm = jnp.maximum(norm, (most_turned(world, c.y, y) / TURN) ** integration.solver.order)
-        norm = jnp.where(jnp.isfinite(sum(asked.ends.value)), norm, jnp.nan)
+        norm = jnp.where(jnp.isfinite(sum(jnp.sum(x) if jnp.ndim(x) else x for x in asked.ends.value)), norm, jnp.nan)
         quiet = jax.lax.stop_gradient((c, t, y, rate, c.guard, asked._replace(edge=())))
         still, now, end, slope, start, heard = quiet
         heard = heard._replace(edge=asked.edge)
@@ -135,6 +135,6 @@ def _disarmed(world: World, verdict: Verdict) -> list[Any]:
     """All guards of an automaton that jumps must be clearly negative again before they may fire."""
     out: list[Any] = []
     for automaton in world.automata:
-        mine = verdict.fired[len(out) : len(out) + len(automaton.exits)]
+        mine = verdict.fired[len(out) : len(out) + len(automaton.families)]
         out += [any_of(mine)] * len(mine)
     return out

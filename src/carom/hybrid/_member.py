@@ -19,7 +19,9 @@ class AbstractMember(eqx.Module):
     name: eqx.AbstractVar[str]
 
     @abc.abstractmethod
-    def gathered(self, members: Sequence[Any], settle_speed: Real, friction_rule: str) -> AbstractAutomaton:
+    def gathered(
+        self, mechanism: Mechanism, members: Sequence[Any], settle_speed: Real, friction_rule: str
+    ) -> AbstractAutomaton:
         """One automaton of all members of this kind, this one the first."""
 
 
@@ -31,11 +33,11 @@ class AbstractUnplaced(abc.ABC):
         """The same, with the sites of this mechanism."""
 
 
-def gather(items: Sequence[Any], settle_speed: Real, friction_rule: str) -> tuple[Any, ...]:
+def gather(mechanism: Mechanism, items: Sequence[Any], settle_speed: Real, friction_rule: str) -> tuple[Any, ...]:
     """Members of one kind as one automaton, behind all others."""
     kinds: dict[type, list[Any]] = {}
     for item in items:
         if isinstance(item, AbstractMember):
             kinds.setdefault(type(item), []).append(item)
     alone = [item for item in items if not isinstance(item, AbstractMember)]
-    return (*alone, *(found[0].gathered(found, settle_speed, friction_rule) for found in kinds.values()))
+    return (*alone, *(found[0].gathered(mechanism, found, settle_speed, friction_rule) for found in kinds.values()))

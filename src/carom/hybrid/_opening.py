@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,9 +9,8 @@ import numpy as np
 
 from .. import errors
 from ..mechanism.state import State
-from ..quantities import Real
 from ._bonds import unmet
-from ._run import BLUR, INSIDE, size_for
+from ._run import BLUR, INSIDE, one_by_one, size_for, units_of
 from .scene import Scene, split
 from .world import World
 
@@ -49,22 +46,21 @@ def refuse_unmet(world: World, state: State) -> None:
         )
 
 
-def refuse_overlaps(world: World, overlaps: Sequence[Mapping[str, tuple[Real, Real]]]) -> None:
-    units = defaultdict(lambda: "m", {contact.name: contact.pair.length_unit for contact in world.contacts})
-    for depths in overlaps:
-        for name, (depth, rounding) in depths.items():
-            size = float(size_for(world, name))
-            if not float(rounding) <= BLUR * size:
-                raise errors.CaromError(
-                    f"contact '{name}' is so far from the origin that float64 cannot tell touch from gap: places there "
-                    f"are rounded to {float(rounding):.2g} {units[name]}, and what is simulated measures {size:.2g} "
-                    f"{units[name]}; move the world nearer to the origin"
-                )
-            if not float(depth) <= INSIDE * float(world.length) + float(rounding):
-                raise errors.CaromError(
-                    f"contact '{name}' starts {float(depth):g} {units[name]} inside its surface; a run starts "
-                    "outside; move one of them, or turn the surface's normal to its free side"
-                )
+def refuse_overlaps(world: World, overlaps: Any) -> None:
+    units = units_of(world)
+    for name, depth, rounding in one_by_one(overlaps):
+        size, unit = float(size_for(world, units, name)), units.get(name, "m")
+        if not rounding <= BLUR * size:
+            raise errors.CaromError(
+                f"contact '{name}' is so far from the origin that float64 cannot tell touch from gap: places there "
+                f"are rounded to {rounding:.2g} {unit}, and what is simulated measures {size:.2g} {unit}; move the "
+                "world nearer to the origin"
+            )
+        if not depth <= INSIDE * float(world.length) + rounding:
+            raise errors.CaromError(
+                f"contact '{name}' starts {depth:g} {unit} inside its surface; a run starts outside; move one of "
+                "them, or turn the surface's normal to its free side"
+            )
 
 
 def refuse_start(world: World, state: State) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..quantities import Flag, Real
 from ._carry import Attempt, Carry, Verdict
-from .condition import NEVER, SHALLOW, TURNS, ULP, Watch, any_of
+from .condition import NEVER, SHALLOW, TURNS, ULP, Watch, any_of, most_of
 from .scene import Continuous
 from .settings import Integration
 from .solvers import error_norm
@@ -62,11 +62,12 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     """
     top = world.mechanism.topology
     turns = range(top.base_dof, top.base_dof + top.links)
+    if not isinstance(like.q, tuple):
+        number = np.arange(top.dof)
+        turning = (number >= turns.start) & (number < turns.stop)
+        return jnp.where(turning, 1.0, world.length), number < turns.stop
     units = [jnp.asarray(1.0) if i in turns else world.length for i in range(top.dof)]
-    places = [np.asarray(i < turns.stop) for i in range(top.dof)]
-    if isinstance(like.q, tuple):
-        return tuple(units), tuple(places)
-    return jnp.stack(units), np.stack(places)
+    return tuple(units), tuple(np.asarray(i < turns.stop) for i in range(top.dof))
 
 
 def passed(look: list[Watch | None], span: Real) -> Any:
@@ -78,7 +79,11 @@ def passed(look: list[Watch | None], span: Real) -> Any:
     for w in look:
         if w is not None and not isinstance(w.along, float):
             far = w.along * span > 1.01 * TURNS * w.bend
-            where = jnp.where(far, jnp.minimum(where, TURNS * w.bend / jnp.where(far, w.along, 1.0)), where)
+            cut = TURNS * w.bend / jnp.where(far, w.along, 1.0)
+            if jnp.ndim(far):
+                where = jnp.minimum(where, jnp.min(jnp.where(far, cut, jnp.inf)))
+            else:
+                where = jnp.where(far, jnp.minimum(where, cut), where)
     return where
 
 
@@ -90,8 +95,12 @@ def sunk(world: World, look: list[Watch | None]) -> Any:
     total = jnp.asarray(0.0)
     for w in look:
         if w is not None and w.room is not None:
-            allowed = 0.2 * w.slight if w.slight else 0.5 * SHALLOW * world.length  # no length measures an angle
-            total = jnp.maximum(total, jnp.where(w.value == NEVER, w.depth - w.room, 0.0) / allowed)
+            place, slight = 0.5 * SHALLOW * world.length, w.slight  # no length measures an angle
+            if jnp.ndim(slight):
+                allowed: Any = jnp.where(slight > 0.0, 0.2 * slight, place)
+            else:
+                allowed = 0.2 * slight if slight else place
+            total = jnp.maximum(total, most_of(jnp.where(w.value == NEVER, w.depth - w.room, 0.0) / allowed))
     return total
 
 
@@ -147,9 +156,10 @@ def restart(
 
 def _blow(world: World, verdict: Verdict) -> Any:
     """Was everything that happened instantaneous?"""
-    soft = [
-        fired
-        for (i, _), fired in zip(world.events, verdict.fired, strict=True)
-        if not world.automata[i].traits.impulsive
-    ]
+    soft: list[Flag] = []
+    at = 0
+    for automaton in world.automata:
+        count = len(automaton.families)
+        soft += [] if automaton.traits.impulsive else verdict.fired[at : at + count]
+        at += count
     return ~any_of(soft)

@@ -35,7 +35,7 @@ SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared par
 QUICK = {"xla_backend_optimization_level": "0"}
 
 
-def compiler_options(thorough: bool = True) -> dict[str, str] | None:
+def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, str] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
     What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
@@ -45,6 +45,8 @@ def compiler_options(thorough: bool = True) -> dict[str, str] | None:
     """
     if jax.default_backend() != "cpu":
         return None
+    if arrays:  # they gain by fusion, and LAPACK does their long work however the rest is compiled
+        return QUICK
     return SCALAR if thorough and os.environ.get("CAROM_COMPILER") != "quick" else SCALAR | QUICK
 
 
@@ -62,7 +64,7 @@ def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough
     time can be told from run time, and so that several threads can share it.
     """
     shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
-    options = compiler_options(thorough)
+    options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
     key = (function, static, jax.tree.structure(args), shapes, options == SCALAR)
     found = _EXECUTABLES.get(key)
     if found is None:
@@ -116,23 +118,42 @@ def starts_inside(world: World, scene: Scene) -> Any:
     found = jnp.asarray(False)
     for automaton in world.automata:
         for depth, rounding in automaton.overlaps(scene).values():
-            found = found | ~(depth <= INSIDE * world.length + rounding)
+            found = found | any_of([~(depth <= INSIDE * world.length + rounding)])
     return found
 
 
 def starts_too_far(world: World, scene: Scene) -> Any:
     """Is what rounding does to a gap as large as the robot?"""
-    found = jnp.asarray(False)
+    found, units = jnp.asarray(False), units_of(world)
     for automaton in world.automata:
         for name, (_, rounding) in automaton.overlaps(scene).items():
-            found = found | ~(rounding <= BLUR * size_for(world, name))
+            if isinstance(name, tuple):
+                size: Any = jnp.stack([jnp.asarray(size_for(world, units, x)) for x in name])
+            else:
+                size = size_for(world, units, name)
+            found = found | any_of([~(rounding <= BLUR * size)])
     return found
 
 
-def size_for(world: World, contact: str) -> Any:
+def units_of(world: World) -> dict[str, str]:
+    """Units in which the gaps of contacts are measured, by name."""
+    return {c.name: c.pair.length_unit for c in world.contacts}
+
+
+def size_for(world: World, units: dict[str, str], contact: str) -> Any:
     """What places at a contact are compared with: the world's length, or a radian at a joint's stop."""
-    units = {c.name: c.pair.length_unit for c in world.contacts}
     return 1.0 if units.get(contact) == "rad" else world.length
+
+
+def one_by_one(overlaps: Any) -> list[tuple[str, float, float]]:
+    """Name, depth and rounding of every contact of all automata."""
+    out = []
+    for found in overlaps:
+        for key, values in found.items():
+            names = key if isinstance(key, tuple) else (key,)
+            depths, roundings = (np.ravel(np.asarray(x)) for x in values)
+            out += [(n, float(d), float(r)) for n, d, r in zip(names, depths, roundings, strict=True)]
+    return out
 
 
 def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:

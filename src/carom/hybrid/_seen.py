@@ -22,27 +22,26 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..quantities import Coordinates, Flag, Flags, Memories, Phases, Real, Reals, Vector
+from ..quantities import Coordinates, Flag, Memories, Phases, Real, Reals
 from ._carry import Carry
+from ._doubts import NODES, Exit, doubt_of, doubt_of_family, doubted, hermite, limits_of, peak_of
 from ._locate import Asked, Ends
-from .condition import BEAT, TURNS, Watch, any_of
+from .condition import Watch, any_of
 from .scene import Continuous
 from .world import World, owns, scene_of
 
-NODES = (0.25, 0.5, 0.75)
-PART = 0.25  # between two of them
-ENOUGH = 0.99  # of a step: a cut to more than this is none
-SAFETY = 0.25  # of the whole step's error is taken as that of a quarter; a smooth function's is 1/256 of it
 
-
-def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> list[Any]:
+def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> Any:
     """Largest speed of every coordinate in the step: the coefficients of its cubic bound it."""
     third = span / 3.0
-    out = []
-    for v0, v1, a0, a1 in zip(before.v, after.v, rate0, rate1, strict=True):
+
+    def bound(v0: Any, v1: Any, a0: Any, a1: Any) -> Any:
         inner = jnp.maximum(jnp.abs(v0 + third * a0), jnp.abs(v1 - third * a1))
-        out.append(jnp.maximum(jnp.maximum(jnp.abs(v0), jnp.abs(v1)), inner))
-    return out
+        return jnp.maximum(jnp.maximum(jnp.abs(v0), jnp.abs(v1)), inner)
+
+    if not isinstance(before.v, tuple):
+        return bound(before.v, after.v, rate0, rate1)
+    return [bound(*each) for each in zip(before.v, after.v, rate0, rate1, strict=True)]
 
 
 def watched(
@@ -159,111 +158,21 @@ def _inside(
     for j, i in enumerate(seen):
         w = look[i]
         assert w is not None
-        value = _joined(start.value[i], looks[0][j], end.ends.value[i])
-        slope = _joined(start.rate[i], looks[1][j], end.ends.rate[i]) * span
-        # Between two instants: what the coordinates sweep, and what the surface swings by itself.
-        swung = w.swing * jnp.minimum(1.0, 0.5 * w.beat * PART * span)
-        inner = _at_once(end, i, looks[0][j], looks[1][j])
-        # What begins above zero is met by its rate alone: one that moves it by less than rounding is none.
-        inner = inner & ((start.value[i] <= end.rounding[i]) | (looks[1][j] * span > end.rounding[i]))
-        level = _doubted(end, i, start.value[i])
-        sure = value
+        sure = None
         if w.sure is not None:
             k = unsure.index(i)
-            sure = _joined(firsts[k], looks[2][k], w.sure)
-        found = _first_doubt(value, slope, sure, PART * w.sweep * span + 2.0 * swung, level, inner)
-        # What turns round or swings between two of the instants is first cut to what they can tell.
-        coarse = (w.sweep * span > TURNS * w.bend) | (w.beat * span > BEAT)
-        safe = _safe(sure, w, span)
-        coarse = coarse & (safe < ENOUGH)
-        found = jnp.where(coarse, safe, found)
-        where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
-        cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
+            sure = (firsts[k], looks[2][k])
+        ends = (start.value[i], start.rate[i], end.ends.value[i], end.ends.rate[i])
+        exit = Exit(ends, (looks[0][j], looks[1][j]), sure, limits_of(end, i), w._replace(room=None, depth=None))
+        if jnp.ndim(start.value[i]):
+            found, coarse = doubt_of_family(exit, end.edge[i], span)
+            where = jnp.minimum(where, jnp.min(jnp.where(near[j] & (found < 1.0), found * span, jnp.inf)))
+            cut = jnp.minimum(cut, jnp.min(jnp.where(near[j] & coarse, found * span, jnp.inf)))
+        else:
+            found, coarse = doubt_of(exit, end.edge[i], span)
+            where = jnp.where(near[j] & (found < 1.0), jnp.minimum(where, found * span), where)
+            cut = jnp.where(near[j] & coarse, jnp.minimum(cut, found * span), cut)
     return where, cut
-
-
-def _at_once(k: Asked, i: int, value: Real, rate: Real) -> Any:
-    """Is the condition true at an inner instant? An edge would have to be clearly beyond zero."""
-    if k.edge[i]:
-        return (value > k.rounding[i]) & (rate > 0.0)
-    clear = (value > k.rounding[i]) & (rate > jnp.maximum(k.slow[i], 0.0))
-    return clear | ((value > k.deep[i]) & (rate > jnp.maximum(k.floor[i], 0.0)))
-
-
-def _doubted(k: Asked, i: int, first: Real) -> Any:
-    """The value above which an exit may have been met between two instants.
-
-    One that is above zero when the step begins, and was not met there for its rate, is met beyond its depth alone.
-    """
-    return jnp.where(first > k.rounding[i], jnp.maximum(k.deep[i], k.rounding[i]), k.rounding[i])
-
-
-def _joined(first: Real, inner: Vector, last: Real) -> Any:
-    """Numbers at all instants of a step, its ends included."""
-    return jnp.concatenate([jnp.reshape(first, (1,)), inner, jnp.reshape(last, (1,))])
-
-
-def _safe(value: Vector, w: Watch, span: Real) -> Any:
-    """Fraction of the step up to which the sweep excludes a meeting, or within which the instants can tell."""
-    apart = value[:-1] + value[1:] + w.sweep * span * PART + 2.0 * w.swing < 0.0
-    begin = jnp.asarray((0.0, *NODES))
-    clear = jnp.min(jnp.where(apart, 1.0, begin))
-    whole, pace = jnp.where(span > 0.0, span, 1.0), jnp.where(w.sweep > 0.0, w.sweep, 1e-300)
-    fine = jnp.minimum(TURNS * w.bend / pace, BEAT / jnp.where(w.beat > 0.0, w.beat, 1e-300))
-    straight = (-value[0] - w.swing) / pace
-    return jnp.maximum(clear, jnp.maximum(fine, straight) / whole)
-
-
-def _first_doubt(value: Vector, slope: Vector, sure: Vector, sweep: Real, level: Real, met: Flags) -> Any:
-    """Fraction of the step at which an exit may first have been met; 1 if nowhere. Rates are per step.
-
-    `met` says at which inner instants it is, `sure` how far it is at least at all instants.
-    """
-    inner = jnp.asarray(NODES)
-    whole = _hermite(value[0], slope[0], value[-1], slope[-1], inner)
-    error = SAFETY * jnp.max(jnp.abs(value[1:-1] - whole))
-    x = _part_doubt(value[:-1], slope[:-1] * PART, value[1:], slope[1:] * PART, error, level)
-    x = jnp.where(sure[:-1] + sure[1:] + sweep < 0.0, 1.0, x)
-    begin = jnp.asarray((0.0, *NODES))
-    doubts = jnp.where(x < 1.0, begin + PART * x, 1.0)
-    return jnp.minimum(jnp.min(doubts), jnp.min(jnp.where(met, inner, 1.0)))
-
-
-def _hermite(v0: Real, a: Real, v1: Real, b: Real, x: Real) -> Any:
-    c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
-    return v0 + x * (a + x * (c2 + x * c3))
-
-
-def _part_doubt(v0: Real, a: Real, v1: Real, b: Real, error: Real, level: Real) -> Any:
-    """Fraction at which a cubic may reach a level between its ends, at which it does not; 1 if it cannot.
-
-    The error of an interpolation through values and rates is E 16 x^2 (1-x)^2: of the five coefficients of degree four,
-    only the one in the middle feels it.
-    """
-    b1, b2 = v0 + a / 3.0, v1 - b / 3.0
-    clear = (0.25 * v0 + 0.75 * b1 < level) & (0.25 * v1 + 0.75 * b2 < level)
-    clear = clear & (0.5 * (b1 + b2) + 16.0 / 6.0 * error < level)
-    hump = (a > 0.0) & (b < 0.0)
-    tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
-    clear = clear & ~(hump & (tangents > level))
-    peak = _peak(v0, a, v1, b)
-    # A peak at an end, or none: the middle. (Rising all the way to an end where it is not met, it is not met before,
-    # unless that end is just its top: there it rises no more.)
-    monotonic = (a >= 0.0) & (b >= 0.0) & (v1 >= v0) & (error < 0.1 * (v1 - v0)) & ((b > 0.0) | (v1 <= level))
-    falling = (a <= 0.0) & (b <= 0.0) & (v1 <= v0) & (error < 0.1 * (v0 - v1))
-    x = jnp.where((peak > 0.02) & (peak < 0.98), peak, 0.5)
-    return jnp.where(clear | monotonic | falling, 1.0, x)
-
-
-def _peak(v0: Real, a: Real, v1: Real, b: Real) -> Any:
-    """Where a cubic has its local maximum; 1 if it has none."""
-    c3, c2 = 2.0 * (v0 - v1) + a + b, 3.0 * (v1 - v0) - 2.0 * a - b
-    # 3 c3 x^2 + 2 c2 x + a = 0, the root at which the slope falls, written without cancellation
-    square = c2 * c2 - 3.0 * c3 * a
-    root = jnp.sqrt(jnp.maximum(square, 0.0))
-    low = -c2 + root
-    x = jnp.where(c2 < 0.0, a / jnp.where(low == 0.0, 1.0, low), (-c2 - root) / jnp.where(c3 == 0.0, 1.0, 3.0 * c3))
-    return jnp.where((square <= 0.0) | ((c2 >= 0.0) & (c3 == 0.0)), 1.0, x)
 
 
 def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:
@@ -278,10 +187,10 @@ def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch
     for i, (on, v0, r0, v1, r1, w) in enumerate(rows):
         if w is not None:
             continue
-        level = _doubted(end, i, v0)
+        level = doubted(limits_of(end, i), v0)
         a, b = r0 * span, r1 * span
-        x = _peak(v0, a, v1, b)
-        peak = _hermite(v0, a, v1, b, x)
+        x = peak_of(v0, a, v1, b)
+        peak = hermite(v0, a, v1, b, x)
         # What begins at zero, or above, must rise by more than rounding: rates are finer than values.
         lowest = jnp.where(v0 >= -end.rounding[i], level, 0.0) - 0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
         near = (peak > lowest) & (x > 0.02) & (x < 0.98)
@@ -289,5 +198,8 @@ def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch
         tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)
         x = jnp.where(hump & (x >= 1.0), 0.5, x)
         found = on & (x > 0.0) & (x < 1.0) & (near | (hump & (tangents > level)))
-        where = jnp.where(found, jnp.minimum(where, x * span), where)
+        if jnp.ndim(found):
+            where = jnp.minimum(where, jnp.min(jnp.where(found, x * span, jnp.inf)))
+        else:
+            where = jnp.where(found, jnp.minimum(where, x * span), where)
     return where

@@ -25,6 +25,7 @@ from .. import errors
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber
 from ._reaction import Row
+from ._row_arrays import RowArrays
 from .condition import NEVER as NEVER
 from .condition import Watch
 from .reporting import Channel, Report, Touch
@@ -59,12 +60,14 @@ class Traits(NamedTuple):
     - `impulsive`: its jumps can change velocities; their energy enters its first channel
     - `looks_again`: `jump` is also called with no exit fired: at the beginning, when the phases of all are known, and
       after a blow of another automaton, when what stuck may slide
+    - `arrays`: its rows are arrays, and so are those of the whole world (_row_arrays.py)
     """
 
     pausable: bool = False
     clocked: bool = False
     impulsive: bool = False
     looks_again: bool = False
+    arrays: bool = False
 
 
 def _no_rows(scene: Scene, own: Own) -> list[Row]:
@@ -75,15 +78,21 @@ def _no_rows(scene: Scene, own: Own) -> list[Row]:
 class Holding:
     """Relative velocities that an automaton may hold by reactions (see reaction.py).
 
-    - `count`: how many rows `rows(scene, own)` returns; those of other phases are there but not active
+    - `count`: how many rows `rows(scene, own)` returns, one by one or as arrays; those of other phases are there but
+      not active
     - `active(phase)`: is any of them active? Where none is, reactions are not computed
     - `powers(scene, own, forces)`: of its reactions, by channel, to be added to those of `force`
     """
 
     count: int = 0
-    rows: Callable[[Scene, Own], list[Row]] = _no_rows
+    rows: Callable[[Scene, Own], list[Row] | RowArrays] = _no_rows
     active: Callable[[Any], Any] = lambda phase: False
-    powers: Callable[[Scene, Own, list[Any]], tuple[Any, ...]] = lambda scene, own, forces: ()
+    powers: Callable[[Scene, Own, Any], tuple[Any, ...]] = lambda scene, own, forces: ()
+
+
+def blank(families: Sequence[int | None], value: Any) -> tuple[Any, ...]:
+    """The same value for every exit, families as arrays."""
+    return tuple(jnp.asarray(value) if size is None else jnp.full(size, value) for size in families)
 
 
 class AbstractAutomaton(eqx.Module):
@@ -105,8 +114,13 @@ class AbstractAutomaton(eqx.Module):
         return ()
 
     @property
+    def families(self) -> tuple[int | None, ...]:
+        """How `guard` and `watch` give the exits, in their order: None for one alone, k for a family of k at once."""
+        return (None,) * len(self.exits)
+
+    @property
     def memory(self) -> tuple[str, ...]:
-        """Names of the numbers it remembers."""
+        """Names of the numbers it remembers, one after the other also where it remembers arrays of them."""
         return ()
 
     @property
@@ -138,8 +152,11 @@ class AbstractAutomaton(eqx.Module):
         zero = jnp.asarray(0.0)
         return Own(jnp.asarray(0), (zero,) * len(self.memory), (zero,) * len(self.states))
 
-    def overlaps(self, scene: Scene) -> dict[str, tuple[Any, Any]]:
-        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper."""
+    def overlaps(self, scene: Scene) -> dict[Any, tuple[Any, Any]]:
+        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper.
+
+        By name; or arrays, by the tuple of the names of many.
+        """
         return {}
 
     def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:
@@ -187,7 +204,15 @@ class AbstractAutomaton(eqx.Module):
         """Is this a phase in which no motion is possible, or more than one? The run ends there."""
         return False
 
+    def crowded(self, phase: PhaseNumber) -> Any:
+        """Is this a phase in which more happens at once than it can hold? The run ends there."""
+        return False
+
     # -- afterwards ------------------------------------------------------------------------------------------------
+
+    def told(self, own: Own) -> str:
+        """Its phase in words."""
+        return self.phases[int(own.phase)]
 
     @property
     def report(self) -> Report:

@@ -30,6 +30,8 @@ ROUNDING = 64.0 * ULP  # of a number, relative to the sum of the sizes of its te
 class Condition(NamedTuple):
     """True where (value >= 0 and rate > slow) or (value > deep and rate > floor); the rate is that along the motion.
 
+    Exits of one kind may be a family: one condition whose numbers are arrays, with an entry for each of them.
+
     - `rounding`: by how much the value may be off, in its own unit
     - `edge`: true only after the value was clearly negative, or at zero and falling, since its automaton's last jump;
       `deep` is then 2 rounding, and what it moves within the last bits of time
@@ -76,8 +78,19 @@ def unless(absent: Flag, given: Condition) -> Condition:
 
 
 def any_of(flags: Iterable[Flag]) -> Any:
-    """Is one of these flags up?"""
-    return functools.reduce(lambda a, b: a | b, flags, jnp.asarray(False))
+    """Is one of these flags, or families of flags, up?"""
+    each = (jnp.any(flag) if jnp.ndim(flag) else flag for flag in flags)
+    return functools.reduce(lambda a, b: a | b, each, jnp.asarray(False))
+
+
+def least_of(values: Any) -> Any:
+    """The smallest number of a family, or the number."""
+    return jnp.min(values) if jnp.ndim(values) else values
+
+
+def most_of(values: Any) -> Any:
+    """The largest number of a family, or the number."""
+    return jnp.max(values) if jnp.ndim(values) else values
 
 
 class Watch(NamedTuple):
@@ -104,4 +117,4 @@ class Watch(NamedTuple):
     depth: Any = None
     sure: Any = None
     along: Any = 0.0
-    slight: float = 0.0
+    slight: Real = 0.0

@@ -20,7 +20,8 @@ from __future__ import annotations
     CANNOT_START,
     TOO_FAR,
     UNMET,
-) = range(17)
+    CROWDED,
+) = range(18)
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -49,6 +50,8 @@ WORDS = {
     "start it a little above the surface, or use a law such as Hooke",
     TOO_FAR: "it is so far from the origin that float64 cannot tell touch from gap there; move the world nearer to the "
     "origin",
+    CROWDED: "more rigid contacts are closed at once than can be solved together (40 with friction, 130 without): use "
+    "a compliant law for some of them",
     UNMET: "its start does not meet a constraint; world.assembled(state) brings it there",
 }
 

@@ -167,7 +167,7 @@ class Report(NamedTuple):
     """All of it.
 
     - `words`: (name, what it is), a line each, for `print(world)`; `cited`: references of its laws and methods
-    - `contacts`, and of each: `touches(scene, own)`, its `modes(phase)`, its `blows(own)` by name if it is rigid
+    - `contacts`, and of each: `touches(scene, own)`, its `modes(own)`, its `blows(own)` by name if it is rigid
     - `drive` of a controller; `lines` that are drawn
     - `extra`: its states, one by one, if they are of interest to users: `world.state(extra=...)`, `result.extra(times)`
     - `remarks(memory)`: sentences about what it remembers (arrays over the events of a run), such as a law that was
@@ -179,7 +179,7 @@ class Report(NamedTuple):
     cited: tuple[str, ...] = ()
     contacts: tuple[ContactReport, ...] = ()
     touches: Callable[[Scene, Own], list[Touch]] = _none
-    modes: Callable[[Any], list[Any]] = _none
+    modes: Callable[[Own], list[Any]] = _none
     blows: Callable[[Own], dict[str, Blow]] = _no_blows
     drive: Drive | None = None
     lines: tuple[Line, ...] = ()

@@ -6,7 +6,7 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -46,15 +46,24 @@ class Load:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
         self.entries: list[Any] = [0.0] * mechanism.dof
+        self.array: Any = None  # what comes for all coordinates at once
 
     def add(self, index: int, value: Real) -> None:
         self.entries[index] = self.entries[index] + value
 
+    def add_array(self, values: Vector) -> None:
+        self.array = values if self.array is None else self.array + values
+
     def add_all(self, other: Load, factor: Real) -> None:
         self.entries = [a + factor * b for a, b in zip(self.entries, other.entries, strict=True)]
+        if other.array is not None:
+            self.add_array(factor * other.array)
 
     def vector(self) -> Any:
-        return jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
+        if all(isinstance(x, float) and x == 0.0 for x in self.entries) and self.array is not None:
+            return self.array
+        one_by_one = jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
+        return one_by_one if self.array is None else one_by_one + self.array
 
 
 def length_of(mechanism: Mechanism) -> Any:
@@ -81,13 +90,14 @@ class Scene:
         self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
         self.phases = dict(zip(names, phases, strict=True))  # of all automata, by name
         self.top = mechanism.topology
+        self.kept: dict[str, Any] = {}  # what was computed for all that ask
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
         self.acceleration: Any = None  # of the motion that a jump ends, reactions included
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
         self.extra: Mapping[str, Any] = {}  # at the start: values that were given for extra states, by name
         self.touch: Any = None  # name of a contact -> its Touch, if its force is none of the reactions
-        self.strikes: dict[str, Any] = {}  # of all rigid contacts, by name: instants of their last blows
+        self.struck: Callable[[], dict[str, Any]] = dict  # see `strikes`
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
         self._length: Any = None
@@ -103,6 +113,11 @@ class Scene:
     @length.setter
     def length(self, value: Real) -> None:
         self._length = value
+
+    @property
+    def strikes(self) -> dict[str, Any]:
+        """Instants of the last blows of all rigid contacts, by name."""
+        return self.struck()
 
     @property
     def gravity(self) -> Any:

@@ -69,17 +69,17 @@ class World(eqx.Module):
             )
         _refuse_loose_joints(mechanism)
         self.mechanism = mechanism
-        touching = gather(_listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
+        touching = gather(mechanism, _listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
         parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
         self.automata = (*touching, *(automaton for part in parts for automaton in part))
         self.constraints = _held(mechanism, constraints)
         self.gravity = gravity_vector(gravity)
         self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)
         self.pause_in_impact = pause_in_impact
-        if (self.row_count or self.constraints) and not walk.small(mechanism.topology):
+        if self.constraints and self.arrays:
             raise errors.CaromError(
-                f"a constraint, or a rigid or sticking contact, on {mechanism.topology.links} links; this version "
-                f"supports at most {walk.UNROLL}; use a compliant law with smooth friction instead"
+                f"a constraint in a world of {mechanism.topology.links} links and {len(self.contacts)} contacts; this "
+                f"version holds constraints on at most {walk.UNROLL} links, with 12 rigid contacts or 6 with friction"
             )
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")
@@ -121,6 +121,11 @@ class World(eqx.Module):
     def row_count(self) -> int:
         """How many relative velocities may be held by reactions."""
         return sum(a.holding.count for a in self.automata)
+
+    @property
+    def arrays(self) -> bool:
+        """Are reactions solved on arrays? Of small worlds they are written out, scalar by scalar."""
+        return not walk.small(self.mechanism.topology) or any(a.traits.arrays for a in self.automata)
 
     @property
     def heavy(self) -> bool:
@@ -261,6 +266,12 @@ def _listed(mechanism: Mechanism, field: str, given: PartsLike) -> tuple[Any, ..
             cure = "give it as one of the contacts" if isinstance(item, AbstractMember) else RULES[field]
             raise errors.CaromError(f"{field} of World holds a {type(item).__name__}; {cure}")
     return items
+
+
+def first_exits(world: World) -> list[int]:
+    """Number of the first exit of every entry of the guards."""
+    sizes = [1 if size is None else size for a in world.automata for size in a.families]
+    return [sum(sizes[:k]) for k in range(len(sizes))]
 
 
 def scene_of(world: World, t: Real, y: Continuous, phases: tuple[Any, ...]) -> Scene:

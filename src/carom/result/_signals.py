@@ -232,7 +232,7 @@ def _touching(world: World, found: States) -> Any:
         for i, automaton in enumerate(world.automata):
             report, own = automaton.report, _own(s, i)
             if report.contacts:
-                found = zip(report.touches(scene, own), report.modes(own.phase), strict=True)
+                found = zip(report.touches(scene, own), report.modes(own), strict=True)
                 out += [(_columns(touch), mode) for touch, mode in found]
         return out
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import native
 from ..hybrid._flow import driven
-from ..hybrid.scene import Continuous, Scene, split
+from ..hybrid.scene import Continuous, Own, Scene, split
 from ..hybrid.world import World
 from ..quantities import Coordinates, Memories, Phases, Real, Vector
 from ._dense import chunked
@@ -57,13 +57,15 @@ def spells_of(result: Result, i: int, j: int) -> list[Spell]:
     marks, report = result.marks, result.world.automata[i].report
     tones = np.array([phase.tone for phase in report.contacts[j].phases])
 
-    def closed(phases: Phases) -> np.ndarray:
-        return np.atleast_1d(tones[np.asarray(report.modes(jnp.asarray(phases, dtype=int))[j])] != "open")
+    def closed(phases: Phases, memory: Memories) -> np.ndarray:
+        own = Own(jnp.asarray(phases[i], dtype=int), memory[i], ())
+        return np.atleast_1d(tones[np.asarray(report.modes(own)[j])] != "open")
 
     start, end, t = float(result.t[0]), float(result.t[-1]), np.asarray(marks.t)
     if not len(t):
-        return [Spell(i, j, start, end, -1, -1, ())] if closed(result.final.phases[i])[0] else []
-    before, after = closed(marks.phases_before[i]), closed(marks.phases_after[i])
+        return [Spell(i, j, start, end, -1, -1, ())] if closed(result.final.phases, result.final.memory)[0] else []
+    before = closed(marks.phases_before, marks.memory_before)
+    after = closed(marks.phases_after, marks.memory_after)
     firsts, lasts = np.flatnonzero(~before & after).tolist(), np.flatnonzero(before & ~after).tolist()
     if before[0]:
         firsts.insert(0, -1)

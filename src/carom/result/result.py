@@ -18,7 +18,7 @@ from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._flow import derivative
 from ..hybrid._run import EventRow, StepRow
-from ..hybrid.scene import Continuous, merge
+from ..hybrid.scene import Continuous, Own, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
@@ -139,9 +139,9 @@ class Result:
             t=float(row.t),
             automaton=automaton.name,
             exit=automaton.exits[e],
-            phase_before=automaton.phases[int(row.phases_before[i])],
-            phase_after=automaton.phases[int(row.phases_after[i])],
-            memory={n: float(m) for n, m in zip(automaton.memory, row.memory_after[i], strict=True)},
+            phase_before=automaton.told(Own(row.phases_before[i], row.memory_before[i], ())),
+            phase_after=automaton.told(Own(row.phases_after[i], row.memory_after[i], ())),
+            memory=dict(zip(automaton.memory, _numbers(row.memory_after[i]), strict=True)),
             q=_vector(row.before.q),
             v=_vector(row.before.v),
             q_after=_vector(row.after.q),
@@ -248,6 +248,11 @@ class Result:
 
 def _row(columns: PyTree, r: int) -> Any:
     return jax.tree.map(lambda column: column[r], columns)
+
+
+def _numbers(values: tuple[Any, ...]) -> list[float]:
+    """Numbers of a memory, those of arrays one by one."""
+    return [float(x) for value in values for x in np.ravel(value)]
 
 
 def _vector(values: Coordinates) -> np.ndarray:

@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, PyTree
 
 from ...hybrid.condition import ROUNDING
@@ -48,7 +49,7 @@ LOOK, COMPRESS, RESTORE, OVER = range(4)  # LOOK: the solution by end velocities
 class Blows(NamedTuple):
     """Data of a blow; rows are counted as in _several.py."""
 
-    rows: list[list[Any]]  # w, number by number
+    rows: Any  # w, number by number; of many contacts the matrix itself
     w: Any  # and as a matrix
     speed: Any  # before the blow
     noise: Any  # speeds that are but rounding of what they are computed from
@@ -191,8 +192,7 @@ def _chosen(blows: Blows, now: Moving, plan: Plan) -> tuple[Step, Any, Any, Any]
     part = plan.phase != OVER
     on = pick(part, rubs)
     fixed = jnp.where(pick(plan.rush | (plan.phase == LOOK), rubs), 0.0, plan.sense)
-    own = vector([blows.rows[i][i] for i in rubs])
-    across = vector([blows.rows[i][n + k] for k, i in enumerate(rubs)])
+    own, across = _own_weights(blows)
     slope = own - fixed * blows.mu * across
     closes = on & pick(now.speed < -_tiny(blows), rubs)
     jams = jnp.where((fixed != 0.0) & closes & (slope <= ROUNDING * own), fixed, 0.0)
@@ -213,6 +213,15 @@ def _chosen(blows: Blows, now: Moving, plan: Plan) -> tuple[Step, Any, Any, Any]
     stopped = jnp.any(among(blows.linked, tuple(range(n)), rubs) & stops[None, :], axis=1)
     step = Step(decided.pushes, decided.sense, jams, part, moves, first, stops, moves & ~stopped, plan.phase)
     return step, x, after, unsolved & part
+
+
+def _own_weights(blows: Blows) -> tuple[Any, Any]:
+    """w_nn and w_nt of every contact with friction."""
+    n, rubs, w = len(blows.asked), blows.rubs, blows.rows
+    if isinstance(w, list):
+        return vector([w[i][i] for i in rubs]), vector([w[i][n + k] for k, i in enumerate(rubs)])
+    at = np.asarray(rubs, dtype=int)
+    return jnp.diagonal(w)[at], w[at, n + np.arange(len(at))]
 
 
 def _sliding_after(blows: Blows, jams: Vector, pushes: Flags, after: Vector) -> Any:

@@ -50,13 +50,13 @@ def landed(
     impulses, velocity, found = blow_of(contacts, scene, r, part, asked, noise.speed, friction_rule)
     impulses = [jnp.where(struck, p, 0.0) for p in impulses]
     velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
-    after = _moving(scene, velocity)
+    after = moving(scene, velocity)
     later = system_of(contacts, after)
     resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, later.speed, noise, slow)
     if len(contacts) > 1 or rubbing(contacts):
         still = [rest & struck for rest in resting]
         velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
-        after = _moving(scene, velocity)
+        after = moving(scene, velocity)
         senses = _without_slide(senses, struck, later.speed[len(contacts) :], noise.speed[len(contacts) :])
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
     least = _passed(grazes, r, least)
@@ -143,7 +143,7 @@ def _of_the_blow(
     return kept, times
 
 
-def _moving(scene: Scene, velocity: Coordinates) -> Scene:
+def moving(scene: Scene, velocity: Coordinates) -> Scene:
     """The same place with other velocities."""
     out = Scene(scene.mechanism, scene.t, scene.q, velocity)
     out.length, out.motion = scene.length, scene.motion

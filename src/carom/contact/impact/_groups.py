@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
 
 from ...quantities import Matrix
 
@@ -30,6 +32,20 @@ def linked_of(w: list[list[Any]], part: list[Any], rubs: tuple[int, ...]) -> Any
     linked = (linked & on[:, None] & on[None, :]) | jnp.eye(n, dtype=bool)
     for _ in range((n - 1).bit_length()):  # every turn doubles the length of the chains that are seen
         linked = jnp.any(linked[:, :, None] & linked[None, :, :], axis=1)
+    return linked
+
+
+def linked_in(w: Float[Array, "rows rows"], part: Bool[Array, " n"], rubs: tuple[int, ...]) -> Bool[Array, "n n"]:
+    """The same for many contacts, whose rows are counted as in _several.py."""
+    n = len(part)
+    owner = np.zeros((n + len(rubs), n))
+    owner[np.arange(n), np.arange(n)] = 1.0
+    owner[n + np.arange(len(rubs)), np.asarray(rubs, dtype=int)] = 1.0
+    coupled = owner.T @ jnp.where((w != 0.0) | (w.T != 0.0), 1.0, 0.0) @ owner > 0.0
+    linked: Any = (coupled & part[:, None] & part[None, :]) | jnp.eye(n, dtype=bool)
+    for _ in range((n - 1).bit_length()):
+        near = linked.astype(float)
+        linked = near @ near > 0.0
     return linked
 
 

@@ -25,22 +25,25 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PyTree
 
 from ...hybrid._reaction import least, masked
 from ...quantities import Flags, Matrix, Real, Reals, Vector
 from ._path import SOLVED
+from ._several_arrays import PATIENCE, array_values, by_lemke, rounds_of
 
 TOLERANCE = 1e-11  # of the data: a condition broken by less is kept
 ROUNDS = 64  # decisions changed at most, per contact; blow.py's as well
 ALIKE = 6  # rounds that change all broken decisions of one kind, so that mirror images stay mirror images
+WRITTEN_OUT = 12  # rows at most that are picked one by one
 ORDERLY = 8  # of them in Murty's order, which may go round in circles with friction; the others in changing orders
 
 
 class Problem(NamedTuple):
     """Rows are counted through: first all normal ones, then the tangential ones of the contacts with friction."""
 
-    w: list[list[Any]]  # numbers one by one: elimination is written out on them
+    w: Any  # numbers one by one, a list of lists: elimination is written out on them; or an array, of many contacts
     b: Any
     mu: Any  # one per contact with friction
     limit: Any
@@ -69,7 +72,12 @@ class Problem(NamedTuple):
 
     @property
     def diagonal(self) -> Any:
-        return vector([row[r] for r, row in enumerate(self.w)])
+        return vector([row[r] for r, row in enumerate(self.w)]) if self.written_out else jnp.diagonal(self.w)
+
+    @property
+    def written_out(self) -> bool:
+        """Is it solved scalar by scalar? Large ones are on arrays (_several_arrays.py)."""
+        return isinstance(self.w, list)
 
 
 class Decided(NamedTuple):
@@ -98,6 +106,9 @@ def pick(values: Vector, indices: tuple[int, ...]) -> Any:
     """Entries of a small array, without a gather where they are all of it."""
     if indices == tuple(range(len(values))):
         return values
+    if len(values) > WRITTEN_OUT or len(indices) > WRITTEN_OUT:
+        first = indices == tuple(range(len(indices)))
+        return values[: len(indices)] if first else values[np.asarray(indices, dtype=int)]
     return jnp.stack([values[i] for i in indices]) if indices else values[:0]
 
 
@@ -125,6 +136,8 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     # What neither closes nor leaves begins by pushing, whatever rounding makes of its velocity: what can hold, holds.
     none = 0.0 if p.noise is None else p.noise[:n]
     first = Decided(p.part & ((p.b[:n] < 0.0) | (p.b[:n] < none)), p.fixed)
+    if not p.written_out:
+        return _decide_many(p, first)
     most = ROUNDS * n
     # How many combinations of decisions there are.
     all_of_them = jnp.prod(jnp.where(p.part, 2, 1)) * jnp.prod(jnp.where(p.free, 3, 1))
@@ -148,6 +161,30 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     return decided, lost, impulses
 
 
+def _decide_many(p: Problem, first: Decided) -> tuple[Decided, Any, Any]:
+    """The same where there are too many decisions to try all."""
+    n, most = p.contacts, rounds_of(p)
+
+    def going(s: Any) -> Any:
+        return jnp.any(s[2]) & (s[1] < most)
+
+    def body(s: Any) -> Any:
+        d, rounds, _, _ = s
+        x, rubbed, after = values(p, d)
+        flags = _broken(p, x, rubbed, after, d)
+        lost = jnp.any(among(p.linked, tuple(range(n)), p.owner) & flags[None, :], axis=1)
+        better = _changed(p, d, flags, rubbed, rounds)
+        ask = (rounds + 1 == PATIENCE) & jnp.any(lost)
+        pushes, sense = jax.lax.cond(ask, lambda: by_lemke(p), lambda: (better.pushes, better.sense))
+        each = pick(lost, p.owner)
+        d = Decided(jnp.where(each[:n], pushes, better.pushes), jnp.where(each[n:], sense, better.sense))
+        return d, rounds + 1, lost, jnp.concatenate([x, rubbed])
+
+    start = (first, jnp.asarray(0), jnp.ones(n, dtype=bool), jnp.zeros(len(p.owner)))
+    decided, _, lost, impulses = jax.lax.while_loop(going, body, start)
+    return decided, lost, impulses
+
+
 def _listed(p: Problem, number: Vector) -> Decided:
     """Decisions by their number: a contact pushes or not; with friction it also sticks, or slides right or left."""
     pushes, sense = [], [jnp.asarray(0.0)] * len(p.rubs)
@@ -163,6 +200,8 @@ def _listed(p: Problem, number: Vector) -> Decided:
 
 def values(p: Problem, d: Decided) -> tuple[Any, Any, Any]:
     """Impulses and velocities for given decisions."""
+    if not p.written_out:
+        return array_values(p, d)
     n, size = p.contacts, len(p.owner)
     slip = list(-d.sense * p.mu)  # p_i = slip (x_i + o_i)
     # Impulses that act in any case, and what they do.

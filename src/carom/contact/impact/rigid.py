@@ -149,8 +149,9 @@ class RigidContacts(AbstractAutomaton):
             out.append(Touch(k, push, self.friction_force(j, mode, k.sliding, push, forces[n:])))
         return out
 
-    def _told_modes(self, phase: PhaseNumber) -> list[Any]:
+    def _told_modes(self, own: Own) -> list[Any]:
         """Phases of the contacts as their reports count them: one more where no motion was found."""
+        phase = own.phase
         kinds = [len(told_phases(c, "")) - 1 for c in self.contacts]
         return [jnp.where(self.fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
 

@@ -13,6 +13,7 @@ from ..._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
 from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
+from ...mechanism import Mechanism
 from ...quantities import Real
 from ..contact import Contact
 from ..friction import AbstractDry
@@ -52,9 +53,14 @@ class RigidContact(AbstractMember, Contact):
         rubs = () if self.friction is None else (spelled(self.friction),)
         return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs))
 
-    def gathered(self, members: Sequence[Any], settle_speed: Real, friction_rule: str) -> AbstractAutomaton:
-        from .rigid import RigidContacts  # which is made of these
+    def gathered(
+        self, mechanism: Mechanism, members: Sequence[Any], settle_speed: Real, friction_rule: str
+    ) -> AbstractAutomaton:
+        from .many import ManyRigidContacts, many  # which are made of these
+        from .rigid import RigidContacts
 
+        if many(mechanism, members):
+            return ManyRigidContacts(mechanism, tuple(members), settle_speed, friction_rule=friction_rule)
         return RigidContacts(*members, settle_speed=settle_speed, friction_rule=friction_rule)
 
 

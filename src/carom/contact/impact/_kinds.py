@@ -1,0 +1,173 @@
+"""Many rigid contacts, sorted into kinds: contacts that differ in their numbers and sites alone.
+
+A kind is evaluated once, for all its contacts side by side (vmap), so that code does not grow with their number. What a
+pair, a law or friction does is what its own class says; `LaneScene` only tells it where its sites are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...mechanism import Mechanism, Site
+from ...quantities import Real
+from ..pairs import AbstractPair
+from ._lane_scene import Body, LaneScene, Ways, body_at
+from .rigid_contact import Contacts, RigidContact
+
+
+class Kind(eqx.Module):
+    """Contacts of one kind; `numbers` are the leaves of all of them, stacked."""
+
+    numbers: list[Any]
+    members: tuple[int, ...] = eqx.field(static=True)  # their places in the list of all
+    structures: tuple[Any, ...] = eqx.field(static=True)  # of each as a pytree; the first stands for all
+    bodies: tuple[tuple[Body, ...], ...] = eqx.field(static=True)  # of each: its sites, or the links of its joint
+
+    def contact(self, k: int) -> RigidContact:
+        """Number k of its members."""
+        return jax.tree.unflatten(self.structures[k], [x[k] for x in self.numbers])
+
+    @property
+    def first(self) -> RigidContact:
+        """What stands for all, to be asked for what is fixed; it has no numbers."""
+        blank = [np.zeros(x.shape[1:]) for x in self.numbers]
+        return jax.tree.unflatten(self.structures[0], blank)
+
+
+def kinds_of(mechanism: Mechanism, contacts: Contacts) -> tuple[Kind, ...]:
+    """Contacts sorted into kinds, those with friction first."""
+    found: dict[Any, list[int]] = {}
+    for i, c in enumerate(contacts):
+        found.setdefault(_key(mechanism, c), []).append(i)
+    groups = sorted(found.values(), key=lambda members: contacts[members[0]].friction is None)
+    return tuple(_kind(mechanism, contacts, tuple(members)) for members in groups)
+
+
+def _kind(mechanism: Mechanism, contacts: Contacts, members: tuple[int, ...]) -> Kind:
+    mine = [contacts[i] for i in members]
+    leaves = [[jnp.asarray(x, dtype=float) for x in jax.tree.leaves(c)] for c in mine]
+    numbers = [jnp.stack(column) for column in zip(*leaves, strict=True)]
+    bodies = tuple(_bodies(mechanism, c.pair) for c in mine)
+    return Kind(numbers, members, tuple(jax.tree.structure(c) for c in mine), bodies)
+
+
+def _bodies(mechanism: Mechanism, pair: AbstractPair) -> tuple[Body, ...]:
+    """Sites of a pair, or the links of its joint."""
+    stop = pair.stop
+    if stop is not None:
+        parent = mechanism.topology.parents[stop.link]
+        return tuple(Body(link, None) for link in (stop.link, parent) if link >= 0)
+    return tuple(Body(s.link, s.index) for shape in pair.shapes for s in shape.sites)
+
+
+def _key(mechanism: Mechanism, contact: RigidContact) -> Any:
+    """What contacts of one kind have in common."""
+    stop = contact.pair.stop
+    pair = _form(contact.pair) if stop is None else (type(contact.pair), stop.sign)
+    return pair, len(_bodies(mechanism, contact.pair)), _form(contact.law), _form(contact.friction)
+
+
+def _form(x: Any) -> Any:
+    """Classes, and whatever is not a number or a site, all the way down."""
+    if isinstance(x, Site):
+        return "site"
+    if isinstance(x, eqx.Module):
+        return type(x), tuple((f.name, _field(f, getattr(x, f.name))) for f in dataclasses.fields(x))
+    if isinstance(x, tuple | list):
+        return tuple(_form(item) for item in x)
+    return None if x is None else ("number", np.shape(x))
+
+
+def _field(field: Any, value: Any) -> Any:
+    """Fields that are fixed at compile time must agree."""
+    fixed = field.metadata.get("static", False) and not isinstance(value, Site)
+    return (value,) if fixed else _form(value)
+
+
+def contacts_of(kinds: Sequence[Kind]) -> Contacts:
+    """All contacts, in the order in which they were given."""
+    found = {i: kind.contact(k) for kind in kinds for k, i in enumerate(kind.members)}
+    return tuple(found[i] for i in sorted(found))
+
+
+def firsts_of(kinds: Sequence[Kind]) -> Contacts:
+    """One of every kind, to be asked for what is fixed."""
+    return tuple(kind.first for kind in kinds)
+
+
+def rubs_of(kinds: Sequence[Kind]) -> tuple[int, ...]:
+    """Numbers of the contacts with friction, in their order."""
+    return tuple(sorted(i for kind in kinds if kind.first.friction is not None for i in kind.members))
+
+
+def for_each(kinds: Sequence[Kind], function: Callable[..., Any], *given: Any) -> Any:
+    """`function(contact, numbers ...)` of every contact, side by side; `given` and results run over all contacts.
+
+    With fewer kinds than there are, results run over their contacts, in order.
+    """
+    parts: list[Any] = []
+    order: list[int] = []
+    for kind in kinds:
+        at = np.asarray(kind.members)
+        mine = jax.tree.map(lambda x, at=at: x[at], given)
+
+        def one(numbers: list[Any], args: Any, kind: Kind = kind) -> Any:
+            contact = jax.tree.unflatten(kind.structures[0], numbers)
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), function(contact, *args))
+
+        parts.append(jax.vmap(one)(kind.numbers, mine))
+        order += kind.members
+    back = np.argsort(np.asarray(order))
+    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[back], *parts)
+
+
+def for_each_pair(
+    kinds: Sequence[Kind],
+    function: Callable[[RigidContact, LaneScene], Any],
+    mechanism: Mechanism,
+    ways: Ways,
+    t: Real,
+    length: Real,
+    span: Real = 0.0,
+) -> Any:
+    """`function(contact, scene)` of every contact, where the scene tells about its own sites."""
+    parts: list[Any] = []
+    order: list[int] = []
+    for kind in kinds:
+        names = kind.bodies[0]
+        lanes = [body_at(mechanism, ways, [bodies[j] for bodies in kind.bodies]) for j in range(len(names))]
+
+        def one(numbers: list[Any], states: Any, kind: Kind = kind, names: Any = names) -> Any:
+            contact = jax.tree.unflatten(kind.structures[0], numbers)
+            scene = LaneScene(mechanism, t, length, span, dict(zip(names, states, strict=True)))
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), function(contact, scene))
+
+        parts.append(jax.vmap(one)(kind.numbers, lanes))
+        order += kind.members
+    back = np.argsort(np.asarray(order))
+    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[back], *parts)
+
+
+def body_links(kinds: Sequence[Kind]) -> np.ndarray:
+    """(contacts, 2): the links on which forces of each act, as `LaneScene.pushed` counts them."""
+    found = {}
+    for kind in kinds:
+        which = pushed_bodies(kind)
+        for bodies, i in zip(kind.bodies, kind.members, strict=True):
+            found[i] = [bodies[j].link for j in which] + [0] * (2 - len(which))
+    return np.asarray([found[i] for i in sorted(found)], dtype=int)
+
+
+def pushed_bodies(kind: Kind) -> list[int]:
+    """Which of its bodies a contact of this kind pushes: of a bar's two ends, one stands for the bar."""
+    names = kind.bodies[0]
+    if names[0].site is None:
+        return list(range(len(names)))
+    return [0] if len(names) == 1 else [0, 1]

@@ -1,0 +1,143 @@
+"""What a pair sees when it stands for many: where its own sites are, and nobody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...dynamics.kinematics import LinkMotion, frames
+from ...hybrid.scene import Load, Scene
+from ...mechanism import Mechanism, Site
+from ...mechanism import _walk as walk
+from ...quantities import Real, Reals, Vector
+
+
+class Body(NamedTuple):
+    """A site of a link, by its number; or the link alone, at a joint's stop."""
+
+    link: int
+    site: int | None
+
+
+class Ways(NamedTuple):
+    """All links at one instant, and how fast coordinates may move at most: what places and bounds are made of."""
+
+    links: LinkMotion
+    angles: Vector
+    q: Vector
+    speeds: Vector
+
+
+class BodyState(NamedTuple):
+    """One body of a contact at one instant."""
+
+    frame: LinkMotion
+    angle: Any
+    point: Any  # (2,) of the site in the frame of its link
+    base: Any  # (2,) sizes of the coordinates of the base
+    levers: Any  # sum of the sizes of the links on the way [m]
+    reach: Any  # bound of its speed [m/s]
+    turn: Any  # bound of the link's rate [rad/s]
+
+
+def ways_of(mechanism: Mechanism, q: Vector, v: Vector, speeds: Vector) -> Ways:
+    links = LinkMotion(*walk.columns(mechanism.topology, frames(mechanism, q, v)))
+    return Ways(links, q[mechanism.topology.angles], q, speeds)
+
+
+def body_at(mechanism: Mechanism, ways: Ways, bodies: Sequence[Body]) -> BodyState:
+    """The bodies of many contacts, side by side."""
+    n, top = mechanism.numbers, mechanism.topology
+    links = np.asarray([b.link for b in bodies])
+    frame = LinkMotion(*(column[links] for column in ways.links))
+    sites = np.asarray([0 if b.site is None else b.site for b in bodies])
+    point = n.site[sites] if bodies[0].site is not None else jnp.zeros((len(bodies), 2))
+    bases = [top.base_index(top.trees[b.link]) for b in bodies]
+    free = np.asarray([base is not None for base in bases])
+    first = np.asarray([0 if base is None else base for base in bases])
+    pivots = n.pivot[np.asarray([top.trees[b.link] for b in bodies])]
+    moving = jnp.stack([ways.q[first], ways.q[np.minimum(first + 1, top.dof - 1)]], axis=1)
+    base = jnp.abs(jnp.where(free[:, None], moving, pivots))
+    drift = jnp.where(free, ways.speeds[first] + ways.speeds[np.minimum(first + 1, top.dof - 1)], 0.0)
+    own = jnp.abs(point[:, 0]) + jnp.abs(point[:, 1])
+    hang = jnp.abs(n.hang[:, 0]) + jnp.abs(n.hang[:, 1])
+    turns = ways.speeds[top.angles]
+    levers, reach = own, drift + own * turns[links]
+    if any(top.paths[b.link] for b in bodies):
+        carried = _carried(top.paths, top.parents, links)
+        parents = np.maximum(np.asarray(top.parents), 0)
+        levers = levers + carried @ hang
+        reach = reach + carried @ (hang * turns[parents])
+    return BodyState(frame, ways.angles[links], point, base, levers, reach, turns[links])
+
+
+def _carried(paths: Any, parents: Any, links: np.ndarray) -> np.ndarray:
+    """(bodies, links): 1 where the body is carried through the joint of that link."""
+    out = np.zeros((len(links), len(parents)))
+    for row, link in enumerate(links):
+        for _, s in paths[link]:
+            out[row, s] = 1.0
+    return out
+
+
+class LaneScene(Scene):
+    """The bodies of one contact, found by those of the contact that stands for its kind."""
+
+    def __init__(self, mechanism: Mechanism, t: Real, length: Real, span: Real, bodies: dict[Body, BodyState]) -> None:
+        super().__init__(mechanism, t, (), ())  # it has bodies, not coordinates
+        self.length, self.span = length, span
+        self.bodies = bodies
+        self._found: dict[int, Any] = {}  # places and velocities of sites
+        self.pushed: list[tuple[Body, Any]] = []  # on whom, and (x, y, fx, fy, torque)
+
+    def _state(self, site: Site) -> BodyState:
+        return self.bodies[Body(site.link, site.index)]
+
+    def _joint(self, link: int) -> BodyState:
+        return self.bodies[Body(link, None)]
+
+    def frame(self, link: int) -> LinkMotion:
+        return next(state.frame for body, state in self.bodies.items() if body.link == link)
+
+    def site(self, site: Site) -> tuple[Any, Any, Any, Any]:
+        if site.index not in self._found:
+            state = self._state(site)
+            f, (px, py) = state.frame, state.point
+            rx, ry = f.cos * px - f.sin * py, f.sin * px + f.cos * py
+            self._found[site.index] = (f.x + rx, f.y + ry, f.vx - f.rate * ry, f.vy + f.rate * rx)
+        return self._found[site.index]
+
+    def velocity(self, site: Site, x: Real, y: Any) -> tuple[Any, Any]:
+        f = self._state(site).frame
+        return f.vx - f.rate * (y - f.y), f.vy + f.rate * (x - f.x)
+
+    def extent(self, site: Site, along: tuple[Any, Any] = (1.0, 1.0)) -> Any:
+        state = self._state(site)
+        return along[0] * state.base[0] + along[1] * state.base[1] + state.levers
+
+    def reach(self, site: Site, speeds: Reals) -> Any:
+        return self._state(site).reach
+
+    @property
+    def speeds(self) -> Any:
+        """Bounds of the rates of its links, by the place of their angles in q."""
+        return {self.top.angle_index(body.link): state.turn for body, state in self.bodies.items()}
+
+    def angle(self, link: int) -> Any:
+        return self._joint(link).angle
+
+    def rate(self, link: int) -> Any:
+        return self._joint(link).frame.rate
+
+    def push(self, load: Load, link: int, x: Real, y: Any, fx: Real, fy: Real, site: Site | None = None) -> None:
+        assert site is not None  # every pair with sites says which
+        self.pushed.append((Body(site.link, site.index), (x, y, fx, fy, 0.0)))
+
+    def turn(self, load: Load, link: int, torque: Real) -> None:
+        parent = self.top.parents[link]
+        for body, share in ((link, torque), (parent, -torque)):
+            if body >= 0:
+                self.pushed.append((Body(body, None), (0.0, 0.0, 0.0, 0.0, share)))

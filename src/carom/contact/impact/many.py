@@ -1,0 +1,300 @@
+"""Many rigid contacts: the rule of rigid.py on arrays, for robots and crowds of bodies that would be too much code.
+
+A world takes this form by itself beyond 8 links, or where its rigid contacts have more than 4096 combinations of open,
+sticking and sliding (12 contacts, or 6 with friction). The rule is the same; numbers differ by rounding. At most 40
+contacts with friction and 130 without can be closed at once, out of any number; more is an outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ...hybrid._row_arrays import RowArrays
+from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
+from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch, Touching
+from ...hybrid.scene import Load, Own, Scene
+from ...mechanism import Mechanism
+from ...mechanism._walk import UNROLL
+from ...quantities import Flag, PhaseNumber, Real
+from ..card import references
+from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
+from ._crowd import Crowd, chosen, keep_lines, rows_at, seen
+from ._crowd_held import (
+    CrowdHeld,
+    CrowdMemory,
+    crowd_guards,
+    crowd_held,
+    crowd_rows,
+    rubbing_coefficient,
+    to_contacts,
+)
+from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
+from ._impulses import PATH, checked_rule
+from ._kinds import contacts_of, firsts_of, kinds_of
+from ._phases import told_phases, total
+from .impact_law import NEWTON
+from .rigid import MOST_PHASES, SOURCE
+from .rigid_contact import Contacts, RigidContact, refuse_mixed, rule_of
+
+SOLVER = "many contacts with friction: Stewart and Trinkle 1996, International Journal for Numerical Methods in "
+SOLVER += "Engineering 39, 2673-2691; Lemke 1965, Management Science 11, 681-689"
+
+
+def many(mechanism: Mechanism, contacts: Sequence[RigidContact]) -> bool:
+    """Is this a case for arrays? Elastic links, whose numbers differ from link to link, have none."""
+    top = mechanism.topology
+    return not top.elastic and (top.links > UNROLL or total(tuple(contacts)) > MOST_PHASES)
+
+
+class ManyRigidContacts(AbstractAutomaton):
+    """All rigid contacts of a world, on arrays; the world makes it from its contacts with an impulsive law.
+
+    Its phase says whether any is closed; which, and how, stands in its memory.
+    """
+
+    table: ClassVar[str] = "contacts"
+    crowd: Crowd
+    settle_speed: Any
+    names: tuple[str, ...] = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+    friction_rule: str = eqx.field(static=True)
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        contacts: Contacts,
+        settle_speed: Real = 0.0,
+        name: str = "rigid contacts",
+        friction_rule: str = PATH,
+    ) -> None:
+        refuse_mixed(contacts)
+        self.crowd, self.names = Crowd(kinds_of(mechanism, contacts)), tuple(c.name for c in contacts)
+        self.settle_speed, self.name = jnp.asarray(settle_speed, dtype=float), name
+        self.friction_rule = checked_rule(name, friction_rule, contacts)
+
+    @property
+    def contacts(self) -> Contacts:
+        return contacts_of(self.crowd.kinds)
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return PHASES
+
+    @property
+    def _rub_names(self) -> list[str]:
+        return [self.names[i] for i in self.crowd.rubs]
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        plain = (*(f"strike {x}" for x in self.names), *(f"lift {x}" for x in self.names))
+        words = ("slip right", "slip left", "stop", "paradox")
+        return (*plain, *(f"{word} {x}" for word in words for x in self._rub_names))
+
+    @property
+    def families(self) -> tuple[int | None, ...]:
+        n, m = self.crowd.size, len(self.crowd.rubs)
+        return (n, n, m, m, m, m) if m else (n, n)
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        n, rubs = self.names, self._rub_names
+        impulses = (*(f"last impulse {x}" for x in n), *(f"last friction impulse {x}" for x in rubs))
+        none = (*(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
+        return (*(f"mode {x}" for x in n), *impulses, *none, *(f"last strike {x}" for x in n))
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        rubs = (Channel("friction", "dissipative"),) if len(self.crowd.rubs) else ()
+        moves = (Channel("surface motion", "driven"),) if self.crowd.moves else ()
+        return (Channel("blows", "dissipative"), *rubs, *moves)
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(clocked=self.crowd.moves, impulsive=True, looks_again=True, arrays=True)
+
+    def told(self, own: Own) -> str:
+        if int(own.phase) != SOME_CLOSED:
+            return PHASES[int(own.phase)]
+        modes, rubs = [int(x) for x in own.memory[0]], set(self.crowd.rubs.tolist())
+        each = [
+            (f"{x} {WORDS[m]}" if i in rubs else x, m) for i, (x, m) in enumerate(zip(self.names, modes, strict=True))
+        ]
+        return f"closed: {', '.join(word for word, mode in each if mode != OPEN)}"
+
+    @property
+    def report(self) -> Report:
+        contacts = self.contacts
+        return Report(
+            words=tuple((c.name, c.words) for c in contacts),
+            cited=(SOURCE, SOLVER, *dict.fromkeys(x for c in contacts for x in references(c.law, c.friction))),
+            contacts=tuple(_reported(c) for c in contacts),
+            touches=self._touches,
+            modes=self._told_modes,
+            blows=self._blows,
+            gains="; ".join(dict.fromkeys(c.law.gains for c in contacts if c.law.gains)),
+        )
+
+    def _touches(self, scene: Scene, own: Own) -> list[Touch]:
+        modes, s = own.memory[0], seen(self.crowd, scene)
+        forces, _, _ = scene.reactions(self, own)
+        slots, _ = chosen(self.crowd, modes != OPEN)
+        push, rub = self._forces(modes, s.touch.sliding, slots, forces)
+        each = [jax.tree.map(lambda x, i=i: x[i], (s.touch, push, rub)) for i in range(self.crowd.size)]
+        return [Touch(Touching(*touch), normal, drag) for touch, normal, drag in each]
+
+    def _told_modes(self, own: Own) -> list[Any]:
+        """Phases of the contacts as their reports count them: one more where no motion was found."""
+        lost, rubs = self.fails(own.phase) | self.crowded(own.phase), self.crowd.rub_flags
+        modes = jnp.asarray(own.memory[0]).astype(int)
+        return [jnp.where(lost, 4 if rubs[i] else 2, modes[..., i]) for i in range(self.crowd.size)]
+
+    def _blows(self, own: Own) -> dict[str, Blow]:
+        m, at = CrowdMemory(*own.memory), {i: k for k, i in enumerate(self.crowd.rubs.tolist())}
+        drag = [m.tangential[..., at[i]] if i in at else 0.0 * m.normal[..., i] for i in range(self.crowd.size)]
+        return {x: Blow(m.strikes[..., i], m.normal[..., i], drag[i]) for i, x in enumerate(self.names)}
+
+    def fails(self, phase: PhaseNumber) -> Any:
+        return phase == LOST
+
+    def crowded(self, phase: PhaseNumber) -> Any:
+        return phase == TOO_MANY
+
+    # -- maintained contact --------------------------------------------------------------------------------------------
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        """Only viscous drag is a force by a formula; the others are reactions."""
+        powers = [jnp.asarray(0.0)] * len(self.channels)
+        m = self.crowd.slots[0]
+        if m:
+            modes, s = own.memory[0], seen(self.crowd, scene)
+            drag = self.crowd.rubbing(lambda friction: friction.drag)
+            slots, _ = chosen(self.crowd, modes != OPEN)
+            at = slots.place[:m]
+            force = jnp.where(slots.on[:m], -(drag * s.touch.sliding)[at], 0.0)
+            load.add_array(rows_at(self.crowd, scene.mechanism, s.links, s.tangential[at], at).T @ force)
+            powers[1] = jnp.sum(force * s.touch.sliding[at])
+            if self.crowd.moves:
+                powers[-1] = jnp.sum(force * self.crowd.carried(scene)[1][at])
+        return Flow(powers=tuple(powers))
+
+    @property
+    def holding(self) -> Holding:
+        return Holding(self.crowd.rows, self._rows, lambda phase: phase != ALL_OPEN, self._shares)
+
+    def _rows(self, scene: Scene, own: Own) -> RowArrays:
+        return crowd_rows(self.crowd, scene, own.memory[0])
+
+    def _forces(self, modes: Any, sliding: Any, slots: Any, forces: Any) -> tuple[Any, Any]:
+        """Normal and friction force of every contact from the reactions of the slots."""
+        n = len(slots.place)
+        push, held = to_contacts(self.crowd, slots, forces[:n]), to_contacts(self.crowd, slots, forces[n:])
+        slides = -sense_of(modes) * rubbing_coefficient(self.crowd, sliding) * push
+        rub = jnp.where(modes == STICKING, held, slides)
+        return push, jnp.where(self.crowd.rub_flags, rub, 0.0)
+
+    def _shares(self, scene: Scene, own: Own, forces: Any) -> tuple[Any, ...]:
+        powers = [jnp.asarray(0.0)] * len(self.channels)
+        modes, s = own.memory[0], seen(self.crowd, scene)
+        slots, _ = chosen(self.crowd, modes != OPEN)
+        push, rub = self._forces(modes, s.touch.sliding, slots, forces)
+        if len(self.crowd.rubs):
+            powers[1] = jnp.sum(rub * s.touch.sliding)
+        if self.crowd.moves:
+            along, across = self.crowd.carried(scene)
+            powers[-1] = jnp.sum(push * along + rub * across)
+        return tuple(powers)
+
+    # -- the automaton -------------------------------------------------------------------------------------------------
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        for contact in self.contacts:
+            contact.pair.check(mechanism)
+
+    def overlaps(self, scene: Scene) -> dict[Any, Any]:
+        s = seen(self.crowd, scene)
+        room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
+        return {self.names: (s.touch.indentation, room)}
+
+    def start(self, scene: Scene) -> Own:
+        """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
+        s, crowd = seen(self.crowd, scene), self.crowd
+        pace = crowd.looked(lambda c, local: c.pair.pace(local, local.speeds), scene)
+        still = ROUNDING * pace + self.settle_speed
+        resting = (jnp.abs(s.touch.indentation) <= 2.0 * s.place) & (jnp.abs(s.touch.rate) <= still)
+        closed = jnp.where(crowd.rub_flags, mode_of(jnp.sign(s.touch.sliding)), 1)
+        modes = jnp.where(resting, closed, OPEN)
+        n, rubs = jnp.zeros(crowd.size), jnp.zeros(len(crowd.rubs))
+        memory = CrowdMemory(modes.astype(float), n, rubs, n, rubs, n - 1.0)
+        return Own(jnp.where(jnp.any(modes != OPEN), SOME_CLOSED, ALL_OPEN), tuple(memory), ())
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
+        memory, n = CrowdMemory(*own.memory), self.crowd.size
+        keep_lines(self.crowd, scene)
+
+        def held() -> CrowdHeld:
+            return crowd_held(self.crowd, scene, memory.modes, scene.reactions(self, own))
+
+        none, no = jnp.zeros(n), jnp.zeros(n, dtype=bool)
+        nothing = CrowdHeld(none, none, none + 1.0, none, none, no, none, jnp.asarray(0.0))
+        found = jax.lax.cond(own.phase != ALL_OPEN, held, lambda: nothing)
+        return crowd_guards(self.crowd, scene, found, memory)
+
+    def longest(self, own: Own) -> Any:
+        if not self.crowd.moves:
+            return jnp.inf
+        spans = self.crowd.each(lambda c: c.pair.longest if c.pair.moves else jnp.inf)
+        return jnp.min(jnp.where(own.memory[0] == OPEN, jnp.inf, spans))
+
+    def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
+        """Strikes, seen inside a step."""
+        is_open = own.memory[0] == OPEN
+        fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
+        inexact = any(not _exact(kind.first.pair) for kind in self.crowd.kinds)
+
+        def one(c: Any, local: Any) -> tuple[Any, ...]:
+            pair = c.pair
+            touch = pair.touching(local)
+            swing, beat = pair.swing(local)
+            sure = pair.sure(local, touch) if inexact else None
+            sure = touch.indentation if sure is None else sure
+            pace = pair.pace(local, local.speeds)
+            along = pair.along(jnp.asarray(False), pace)
+            bend, place = pair.bend(local, swing), pair.rounding(local, touch)
+            return touch.indentation, pace, swing, beat, bend, place, sure, along
+
+        depth, pace, swing, beat, bend, place, sure, along = self.crowd.looked(one, scene, fast)
+        pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
+        strike = Watch(
+            jnp.where(is_open, depth, NEVER),
+            jnp.where(is_open, pace, 0.0),
+            jnp.where(is_open, swing, 0.0),
+            beat,
+            bend,
+            4.0 * place,
+            depth,
+            jnp.where(is_open, sure, NEVER) if inexact else None,
+            jnp.where(is_open, 0.0, along),
+            jnp.where(self.crowd.turns, SHALLOW, 0.0),
+        )
+        return (strike, *(None,) * (len(self.families) - 1))
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
+        newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
+        return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
+
+
+def _reported(c: RigidContact) -> ContactReport:
+    return ContactReport(c.name, c.pair, told_phases(c, PHASES[LOST]), f"strike {c.name}", True, (c.law, c.friction))
+
+
+def _exact(pair: Any) -> bool:
+    """Is the gap the distance to the nearest point, however far away?"""
+    return pair.ground is None or pair.ground.exact

@@ -61,9 +61,9 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     a kilometre away, or has turned a hundred times, is integrated as one at home. What bends is measured by itself too.
     """
     top = world.mechanism.topology
-    turns = range(top.base_dof, top.base_dof + top.links)
+    turns = [top.angle_index(k) for k in top.hinged]
     units = [jnp.asarray(1.0) if i in turns else world.length for i in range(top.dof)]
-    places = [np.asarray(i < turns.stop) for i in range(top.dof)]
+    places = [np.asarray(i < top.base_dof + top.links) for i in range(top.dof)]
     if isinstance(like.q, tuple):
         return tuple(units), tuple(places)
     return jnp.stack(units), np.stack(places)
@@ -100,8 +100,8 @@ def most_turned(world: World, before: Continuous, after: Continuous) -> Any:
     top = world.mechanism.topology
     if not isinstance(after.q, tuple):
         return jnp.max(jnp.abs(after.q - before.q)[top.angles])
-    angles = [jnp.abs(after.q[top.angle_index(k)] - before.q[top.angle_index(k)]) for k in range(top.links)]
-    return functools.reduce(jnp.maximum, angles)
+    angles = [jnp.abs(after.q[top.angle_index(k)] - before.q[top.angle_index(k)]) for k in top.hinged]
+    return functools.reduce(jnp.maximum, angles, jnp.asarray(0.0))
 
 
 def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]:

@@ -65,7 +65,7 @@ def state_of(scenario: Scenario, whole: Mechanism) -> State:
     """Where it starts and how it moves then."""
     given = start_of(scenario)
     how = {key: given.pop(key) for key in ("relative", "degrees")}
-    moving = {key: given.pop(key) for key in ("rates", "base_velocity", "bending_rates") if key in given}
+    moving = {key: given.pop(key) for key in ("rates", "slide_rates", "base_velocity", "bending_rates") if key in given}
     with at("start", holds=scenario.start):
         whole.state(**given, **how)
     with at("start", words="rates and velocities of the start", holds=scenario.start):
@@ -120,7 +120,7 @@ def _mechanism(place: tuple[str, ...], m: world_tables.Mechanism) -> Mechanism:
     links = []
     for name, link in m.links.items():
         with at(*place, "links", name, holds=link):
-            joint = mechanism.Joint(**link.joint.model_dump())
+            joint = link.made_joint(name)
             where = None if link.at is None else tuple(link.at)
             sites = {site: tuple(point) for site, point in link.sites.items()}
             links.append(mechanism.Link(link.body.made(), name, link.parent, where, joint, sites))
@@ -169,8 +169,8 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Ve
 
 
 def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
-    given = {k: v for k, v in start_of(scenario).items() if k in ("angles", "base", "bending", "relative", "degrees")}
-    return whole.coordinates(**given)
+    kept = ("angles", "slides", "base", "bending", "relative", "degrees")
+    return whole.coordinates(**{k: v for k, v in start_of(scenario).items() if k in kept})
 
 
 def _constraints(scenario: Scenario, whole: Mechanism) -> list[Any]:

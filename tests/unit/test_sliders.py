@@ -85,8 +85,18 @@ def robot() -> carom.Mechanism:
     links = [
         carom.Link(carom.Body(mass=5.0, inertia=0.8, com=(0.1, 0.05)), name="body"),
         carom.Link(carom.Rod(0.8, 1.0), name="boom", parent="body", at=(0.3, 0.1), joint=boom),
-        carom.Link(carom.Rod(0.5, 0.7), name="hand", parent="boom", joint=carom.Joint(damping=0.05)),
-        carom.Link(carom.Rod(0.2, 0.3), name="finger", parent="hand", joint=carom.Slider(axis=(1.0, -0.2))),
+        carom.Link(
+            carom.Rod(0.5, 0.7),
+            name="hand",
+            parent="boom",
+            joint=carom.Joint(damping=0.05, rotor_inertia=1e-3, gear=9.0),
+        ),
+        carom.Link(
+            carom.Rod(0.2, 0.3),
+            name="finger",
+            parent="hand",
+            joint=carom.Slider(axis=(1.0, -0.2), rotor_inertia=1e-4, gear=40.0),
+        ),
     ]
     return carom.Mechanism(links, base=carom.Free())
 
@@ -136,6 +146,30 @@ def test_the_own_coordinates_go_to_and_fro() -> None:
     v = jnp.asarray(np.random.default_rng(4).normal(size=m.dof))
     rate = jax.jvp(lambda q: dynamics.site_velocity(m, q, v, "finger.tip"), (start.q,), (v,))[1]
     np.testing.assert_allclose(dynamics.site_bias(m, start.q, v, "finger.tip"), rate, atol=1e-12)
+
+
+def test_a_rotor_in_closed_form() -> None:
+    """On a pivot J n^2 adds to the inertia; in a free pair the motor, the links and the rotor share their momenta."""
+    motor = carom.Joint(rotor_inertia=2e-3, gear=30.0)
+    arm = carom.Mechanism([carom.Link(carom.Rod(1.0, 3.0), joint=motor)])
+    still = np.zeros(1)
+    for formalism in dynamics.FORMALISMS:
+        found = dynamics.forward_dynamics(arm, still, still, torques=[1.4], gravity=0.0, formalism=formalism)
+        np.testing.assert_allclose(found, 1.4 / (1.0 + 2e-3 * 900.0), rtol=1e-13)
+    lift = carom.Slider(axis=(0.0, 1.0), rotor_inertia=2e-3, gear=50.0)
+    press = carom.Mechanism([carom.Link(carom.PointMass(3.0, 0.0), joint=lift)])
+    fall = dynamics.forward_dynamics(press, still, still, torques=[0.0], gravity=G)
+    np.testing.assert_allclose(fall, -3.0 * G / (3.0 + 2e-3 * 2500.0), rtol=1e-13)
+    # A body of inertia A, a disk of inertia B about its centre, a rotor that A carries: from rest, without outer forces,
+    # A a + B b + J r = 0 with r = a + n (b - a), and the torque on B is tau - n J r'.
+    a, b, j, n, tau = 0.8, 0.3, 0.05, 6.0, 0.7
+    wheel = carom.Link(carom.Body(mass=1.0, inertia=b), at=(0.0, 0.0), joint=carom.Joint(rotor_inertia=j, gear=n))
+    pair = carom.Mechanism([carom.Body(mass=2.0, inertia=a), wheel], base=carom.Free())
+    found = dynamics.forward_dynamics(pair, np.zeros(4), np.zeros(4), torques=[0.0, tau], gravity=0.0)
+    body, disk = np.linalg.solve([[a + j * (1.0 - n), b + j * n], [n * j * (1.0 - n), b + n * n * j]], [0.0, tau])
+    np.testing.assert_allclose(found, [0.0, 0.0, body, disk], rtol=1e-12, atol=1e-13)
+    with pytest.raises(carom.CaromError, match="has a rotor_inertia, but 'link1' is the first link of a free base"):
+        carom.Mechanism([carom.Link(carom.Rod(1.0, 1.0), joint=motor)], base=carom.Free())
 
 
 def test_mistakes_with_sliders_are_said() -> None:

@@ -88,7 +88,12 @@ def inertial(
 
 
 def _slid(
-    sympy: Any, top: Topology, links: Sequence[Link], motion: SymbolicMotion, pull: tuple[Expr, Expr], relative: bool
+    sympy: ModuleType,
+    top: Topology,
+    links: Sequence[Link],
+    motion: SymbolicMotion,
+    pull: tuple[Expr, Expr],
+    relative: bool,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """The same where links slide or have rotors: the formulas of dynamics/_sliding_trees.py, on symbols."""
     tree = sliding_trees.Tree(

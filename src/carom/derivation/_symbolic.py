@@ -187,7 +187,7 @@ def links(names: Names, mechanism: Mechanism) -> list[Link]:
     return found
 
 
-def _axis(names: Names, name: str, k: int, axis: Any) -> tuple[Expr, Expr]:
+def _axis(names: Names, name: str, k: int, axis: np.ndarray) -> tuple[Expr, Expr]:
     """The direction of a slider; along the axes of its parent without symbols."""
     x, y = (float(part) for part in axis[k])
     if {abs(x), abs(y)} == {0.0, 1.0}:

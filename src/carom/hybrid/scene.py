@@ -5,7 +5,6 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -17,6 +16,7 @@ from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
+from ..mechanism._length import length_of as length_of
 from ..quantities import Coordinates, Given, Real, Reals, Vector
 
 
@@ -55,15 +55,6 @@ class Load:
 
     def vector(self) -> Any:
         return jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
-
-
-def length_of(mechanism: Mechanism) -> Any:
-    """Of the largest link [m], wherever the world stands; 1 m where nothing has a size."""
-    n = mechanism.numbers
-    points = [jnp.sqrt(jnp.sum(x * x, axis=-1)) for x in (n.hang, n.tip, n.com, n.site)]
-    bodies = jnp.sqrt(n.inertia / jnp.where(n.mass > 0.0, n.mass, 1.0))
-    largest = functools.reduce(jnp.maximum, [jnp.max(x, initial=0.0) for x in (*points, bodies)])
-    return jnp.where(largest > 0.0, largest, 1.0)
 
 
 class Scene:

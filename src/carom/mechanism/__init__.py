@@ -7,8 +7,8 @@ from .bodies import PointMass as PointMass
 from .bodies import Rod as Rod
 from .elastic import Beam as Beam
 from .forest import side_by_side as side_by_side
-from .joints import Joint as Joint
-from .joints import Slider as Slider
+from .joint import Joint as Joint
+from .joint import Slider as Slider
 from .link import BASE as BASE
 from .link import Fixed as Fixed
 from .link import Free as Free

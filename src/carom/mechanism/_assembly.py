@@ -14,7 +14,7 @@ from jaxtyping import Array
 from .. import errors
 from .._arguments import LinksLike
 from .bodies import AbstractBody
-from .joints import Slider, has_rotor
+from .joint import Slider, has_rotor
 from .link import BASE, Fixed, Free, Link
 from .numbers import Numbers
 from .topology import Topology

@@ -9,7 +9,7 @@ import equinox as eqx
 
 from .. import errors
 from .bodies import AbstractBody
-from .joints import AnyJoint, Joint
+from .joint import AnyJoint, Joint
 
 
 class Fixed(eqx.Module):

@@ -93,6 +93,7 @@ class Mechanism(eqx.Module):
         A link on a slider has the angle of its parent, and none relative to it.
         """
         top = self.topology
+        errors.vector("mechanism", "q", q, self.dof)
         angles = self.joints(q) if relative else jnp.asarray(q)[top.angles]
         if top.sliding:
             known = np.asarray(top.slides) if relative else np.asarray(top.carriers) < 0

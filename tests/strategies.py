@@ -16,11 +16,16 @@ from jaxtyping import Array
 import carom
 
 
-def tree(parents: Sequence[int], base: carom.Fixed | carom.Free) -> carom.Mechanism:
+def tree(parents: Sequence[int], base: carom.Fixed | carom.Free, slides: str = "", rotors: str = "") -> carom.Mechanism:
     """Unit rods a, b, c, ..; link k hangs on link parents[k], or on the base where that is -1."""
     rod, names = carom.Rod(length=1.0, mass=1.0), "abcdefgh"[: len(parents)]
     links = [
-        carom.Link(rod, name=name, parent=carom.BASE if p < 0 else names[p])
+        carom.Link(
+            rod,
+            name=name,
+            parent=carom.BASE if p < 0 else names[p],
+            joint=(carom.Slider if name in slides else carom.Joint)(rotor_inertia=1.0 if name in rotors else 0.0),
+        )
         for name, p in zip(names, parents, strict=True)
     ]
     return carom.Mechanism(links, base=base)
@@ -34,6 +39,8 @@ TREES = {
     "arm of 2": tree([-1, 0], FIXED),
     "fork of 3, free": tree([-1, 0, 0], FREE),
     "chain of 4, free": tree([-1, 0, 1, 2], FREE),
+    "gantry of 3": tree([-1, 0, 1], FIXED, slides="ac", rotors="ab"),
+    "telescope of 4 with a hinge in the middle, free": tree([-1, 0, 1, 1], FREE, slides="bc", rotors="bd"),
     "two free arms": carom.side_by_side(left=tree([-1, 0], FREE), right=tree([-1, 0], FREE)),
     "two roots of 5, free": tree([-1, -1, 0, 1, 1], FREE),
     "bush of 6, children listed first": tree([2, 0, -1, 2, 1, 3], FIXED),
@@ -41,12 +48,20 @@ TREES = {
         arm=tree([-1, 0, 1], FIXED), target=tree([-1, 0], FREE), debris=tree([-1, -1], FREE)
     ),
     "bush of 8, free": tree([-1, 0, 1, 1, 0, 4, 4, 6], FREE),
+    "bush of 7, sliders in a row, children listed first": tree([2, 0, -1, 2, 1, 3, 5], FREE, slides="abdg"),
     "chain of 8": tree([-1, 0, 1, 2, 3, 4, 5, 6], FIXED),
 }
 
 
 # Minutes to compile with all four formalisms; the small ones have every kind of branch and base.
-LARGE = ("two free arms", "two roots of 5, free", "arm and two targets, 7", "bush of 8, free", "chain of 8")
+LARGE = (
+    "bush of 7, sliders in a row, children listed first",
+    "two free arms",
+    "two roots of 5, free",
+    "arm and two targets, 7",
+    "bush of 8, free",
+    "chain of 8",
+)
 
 
 class Case(eqx.Module):
@@ -81,6 +96,7 @@ def cases(draw: st.DrawFn, template: carom.Mechanism) -> Case:
     mass = 10.0 ** draw(arrays(n, -3, 3))
     # A free base is a point: all that hangs on it hangs there.
     offset = np.array([[0.0 if p < 0 and top.free[t] else 1.0] for p, t in zip(top.parents, top.trees, strict=True)])
+    direction = draw(arrays(n, -3, 3)) if top.sliding else np.zeros(n)
     gyration = draw(arrays(n, 0.05, 1))  # radius of gyration [m]: a body with extent, so that M stays regular
     numbers = {
         "mass": mass,
@@ -88,9 +104,12 @@ def cases(draw: st.DrawFn, template: carom.Mechanism) -> Case:
         "com": draw(arrays((n, 2), -1, 1)),
         "hang": draw(arrays((n, 2), -1, 1)) * offset,
         "tip": np.zeros((n, 2)),  # only `weld` reads it
+        "axis": np.stack([np.cos(direction), np.sin(direction)], axis=1) * np.array(top.slides)[:, None],
         "stiffness": draw(arrays(n, 0, 100)),
         "rest": draw(arrays(n, -3, 3)),
         "damping": draw(arrays(n, 0, 10)),
+        "rotor": 10.0 ** draw(arrays(n, -3, 1)) * top.rotors if any(top.rotors) else np.zeros(n),
+        "gear": draw(arrays(n, -20, 20)) if any(top.rotors) else np.ones(n),
         "site": draw(arrays((len(top.site_names), 2), -1, 1)),
         "pivot": draw(arrays((len(top.free), 2), -2, 2)),
     }

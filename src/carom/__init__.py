@@ -106,6 +106,7 @@ from .mechanism import Mechanism as Mechanism
 from .mechanism import PointMass as PointMass
 from .mechanism import Rod as Rod
 from .mechanism import Site as Site
+from .mechanism import Slider as Slider
 from .mechanism import State as State
 from .mechanism import side_by_side as side_by_side
 from .result import Event as Event

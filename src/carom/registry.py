@@ -131,6 +131,7 @@ FIGURES = (
     at("figures.snapshots", "snapshots", "the mechanism at several instants"),
     at("figures.angles", "angles", "link angles over time"),
     at("figures.rates", "rates", "rates of the link angles over time"),
+    at("figures.slides", "slides", "displacements of links on sliders over time"),
     at("figures.impact", "impact", "one impact: indentation, force and their loop"),
     at("figures.reaction_figure", "reaction", "contact forces over time"),
     at("figures.tip", "tip", "velocity of the tip by components"),

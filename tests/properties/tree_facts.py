@@ -58,7 +58,7 @@ def facts(case: Case) -> dict[str, Any]:
         "energy rate": energy_rate,
         "momentum": momentum,
         "momentum rate": momentum_rate,
-        "relative rates": m.angles(v, relative=True),
+        "relative rates": m.joints(v),
         "at": [dynamics.site_position(m, q, s) for s in case.pushed],
         "site velocities": [dynamics.site_velocity(m, q, v, s) for s in case.pushed],
         "jacobians": [dynamics.site_jacobian(m, q, s) for s in case.pushed],
@@ -76,11 +76,12 @@ class Size:
         self.v, self.spin = np.abs(case.v), np.abs(case.v[self.bases :]).max()
         # No point of the mechanism is farther from the world's origin than this.
         far = np.abs(case.q[: self.bases]).sum() + np.abs(n.pivot).sum()
+        far = far + np.abs(np.asarray(case.q)[self.bases :][list(top.slid)]).sum()
         self.reach = far + np.abs(n.hang).sum() + np.abs(n.com).sum() + np.abs(n.site).sum()
         self.second = self.mass * self.reach**2 + n.inertia.sum()
         # Springs, dampers and torques act on the link and react on its parent.
         angle, rate = np.abs(case.q[self.bases :]), self.v[self.bases :]
-        above = np.array([[float(p == k) for k in range(top.links)] for p in top.parents])
+        above = np.array([[float(p == k) for k in range(top.links)] for p in top.turned_by])
         joint = n.stiffness * (angle + above @ angle + np.abs(n.rest)) + n.damping * (rate + above @ rate)
         joint = joint + np.abs(case.torques)
         self.applied = np.concatenate([np.abs(case.base_force), joint + above.T @ joint])

@@ -37,6 +37,23 @@ def tree() -> carom.Mechanism:
     )
 
 
+def gantry() -> carom.Mechanism:
+    """A cart on a slope, a leg on it, a telescope in two steps along the leg."""
+    spring = carom.Slider(axis=(0.9, -0.4), stiffness=2.0, rest=0.1, damping=0.3, rotor_inertia=0.01, gear=7.0)
+    return carom.Mechanism(
+        [
+            carom.Link(PLATE, name="cart", joint=carom.Slider(axis=(0.6, 0.8), damping=0.2)),
+            carom.Link(
+                carom.Rod(length=0.5, mass=0.6),
+                name="leg",
+                joint=carom.Joint(stiffness=0.6, rotor_inertia=0.02, gear=5.0),
+            ),
+            carom.Link(carom.Rod(length=0.5, mass=0.6), name="sleeve", at=(0.2, 0.1), joint=spring),
+            carom.Link(BEAM, name="rod", joint=carom.Slider()),
+        ]
+    )
+
+
 def pair() -> carom.Mechanism:
     """Two free trees and a fixed one in between, side by side."""
     return carom.side_by_side(ship=arm(1, "free body"), arm=arm(2, "fixed"), target=arm(1, "free point"))

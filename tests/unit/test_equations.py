@@ -9,7 +9,7 @@ import sympy
 
 import carom
 
-from .arms_and_trees import BEAM, arm, pair, tree
+from .arms_and_trees import BEAM, arm, gantry, pair, tree
 
 
 def close(found: np.ndarray, expected: np.ndarray) -> None:
@@ -54,7 +54,7 @@ def test_symbolic_and_numerical_equations_of_an_arm_agree(links: int, base: str,
 
 
 @pytest.mark.parametrize("coordinates", ["absolute", "relative"])
-@pytest.mark.parametrize("make", [tree, pair])
+@pytest.mark.parametrize("make", [tree, pair, gantry])
 def test_trees_agree_in_symbols_and_with_values_under_any_gravity(make, coordinates: str) -> None:
     mechanism, slope = make(), (1.5, -9.0)
     agree(mechanism, carom.equations(mechanism, coordinates, gravity=slope), slope)

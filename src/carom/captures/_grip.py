@@ -23,7 +23,8 @@ def grip_rows(mechanism: Mechanism, q: Vector, hand: SiteLike, grip: SiteLike) -
 def turning_row(mechanism: Mechanism, site: SiteLike) -> Float[Array, " dof"]:
     """d (angle of what is fixed to a site) / dq: the link's angle, and the slope of the section where it bends."""
     at, top = mechanism.site(site), mechanism.topology
-    row = jnp.zeros(top.dof).at[top.angle_index(at.link)].set(1.0)
+    index = top.turn_index(at.link)
+    row = jnp.zeros(top.dof) if index is None else jnp.zeros(top.dof).at[index].set(1.0)
     reach = mechanism.numbers.site_reach[at.index]
     return row if reach is None else row.at[np.asarray(top.mode_index(at.link), dtype=int)].set(reach.slope)
 

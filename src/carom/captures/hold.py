@@ -211,7 +211,7 @@ def _stack(values: Sequence[Any]) -> Array:
 def _to_absolute(mechanism: Mechanism) -> Any:
     """The constant map from relative to absolute coordinates; numbers, unless slopes of sections enter."""
     top = mechanism.topology
-    if top.elastic:
+    if top.elastic or top.sliding:
         return jax.vmap(mechanism.to_absolute)(jnp.eye(top.dof)).T
     out = np.eye(top.dof)
     for k in range(top.links):

@@ -17,7 +17,7 @@ def refuse_laws(name: str, pair: AbstractPair, normal: object, friction: object)
             raise errors.CaromError(
                 f"{field} of contact '{name}' is a {type(value).__name__}; it must be a {field} law such as {such}"
             )
-    if pair.length_unit == "rad" and isinstance(friction, AbstractFriction) and friction.rubs:
+    if pair.stop is not None and isinstance(friction, AbstractFriction) and friction.rubs:
         raise errors.CaromError(
             f"friction of contact '{name}' is {type(friction).__name__}, but a joint's stop does not "
             "slide; leave it out; for friction in the joint use its damping"

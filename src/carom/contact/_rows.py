@@ -47,10 +47,10 @@ class Rows(NamedTuple):
         return [UNMOVED * jnp.abs(x) + e for x, e in zip(self.tangential, small, strict=True)]
 
 
-def angles_of(scene: Scene) -> range:
+def angles_of(scene: Scene) -> list[int]:
     """Coordinates that are angles of links."""
     top = scene.mechanism.topology
-    return range(top.base_dof, top.base_dof + top.links)
+    return [top.angle_index(k) for k in top.hinged]
 
 
 def noise_of_row(scene: Scene, free: Reals, row: list[Any], drift: Real, speed: Real, place: Real) -> tuple[Any, Any]:

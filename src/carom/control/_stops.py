@@ -30,8 +30,9 @@ def refuse_beyond(
         if beyond[i] > AT_STOP:
             side = "lower" if stop.sign > 0.0 else "upper"
             raise errors.CaromError(
-                f"{name_of(i)} asks link '{stop.link_name}' for {asked[i]:g} rad relative to its parent, beyond its "
-                f"{side} JointLimit, {float(limit):g} rad; bring the target within the limit, or move the stop"
+                f"{name_of(i)} asks link '{stop.link_name}' for {asked[i]:g} {stop.unit} relative to its parent, "
+                f"beyond its {side} JointLimit, {float(limit):g} {stop.unit}; bring the target within the limit, or "
+                "move the stop"
             )
 
 
@@ -61,7 +62,7 @@ def refuse_motion_beyond(
     angles = errors.known(motion.over(times).q)
 
     def aims(link: int) -> np.ndarray | None:
-        parent = -1 if relative else mechanism.topology.parents[link]
+        parent = -1 if relative else mechanism.topology.turned_by[link]
         if angles is None or not driven(link) or (parent >= 0 and not driven(parent)):
             return None
         return angles[:, offset + link] - (angles[:, offset + parent] if parent >= 0 else 0.0)

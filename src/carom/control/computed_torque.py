@@ -130,8 +130,8 @@ class ComputedTorque(AbstractActuator):
         # A joint carries what its whole subtree needs.
         top = self.model.topology
         for k in reversed(top.order):
-            if top.parents[k] >= 0:
-                force[top.parents[k]] = force[top.parents[k]] + force[k]
+            if top.turned_by[k] >= 0:
+                force[top.turned_by[k]] = force[top.turned_by[k]] + force[k]
         return force
 
 

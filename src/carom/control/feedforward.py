@@ -177,7 +177,7 @@ class FeedForward(AbstractActuator):
         return jnp.sum(scene.t + ON_TIME / self.rate >= knots[1:])
 
     def _corrected(self, scene: Scene, wanted: Motion, asked: list[Any]) -> list[Any]:
-        angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.angle, scene.rate)
+        angle, rate = (scene.relative_angle, scene.relative_rate) if self.relative else (scene.coordinate, scene.speed)
         out = []
         for k, torque in enumerate(asked):
             if self.kp is not None:

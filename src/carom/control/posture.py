@@ -144,7 +144,7 @@ class PostureControl(AbstractActuator):
 
     def _aims_at(self, mechanism: Mechanism, link: int) -> np.ndarray | None:
         """Angle [rad] of a link relative to its parent in every target; None where nothing drives it there."""
-        parent = -1 if self.relative else mechanism.topology.parents[link]
+        parent = -1 if self.relative else mechanism.topology.turned_by[link]
         targets, kp, ki = (errors.known(x) for x in (self.targets, self.kp, self.ki))
         if targets is None or kp is None or ki is None:
             return None
@@ -154,8 +154,8 @@ class PostureControl(AbstractActuator):
         return targets[:, link] - (targets[:, parent] if parent >= 0 else 0.0)
 
     def errors_of(self, scene: Scene, phase: PhaseNumber) -> list[Any]:
-        """Angle minus target of every link."""
-        angle = scene.relative_angle if self.relative else scene.angle
+        """Angle (or displacement) minus target of every link."""
+        angle = scene.relative_angle if self.relative else scene.coordinate
         return [angle(k) - target for k, target in enumerate(self._targets_in(phase))]
 
     def _targets(self, scene: Scene, own: Own) -> list[Any]:
@@ -171,7 +171,7 @@ class PostureControl(AbstractActuator):
         return out
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
-        rate = scene.relative_rate if self.relative else scene.rate
+        rate = scene.relative_rate if self.relative else scene.speed
         asked = []
         weight = self._weight(scene) if self.compensate_weight else [0.0] * self.links
         for k, error in enumerate(self.errors_of(scene, own.phase)):
@@ -198,8 +198,8 @@ class PostureControl(AbstractActuator):
                     own[index - top.base_dof] = own[index - top.base_dof] + jx * fx + jy * fy
         total = list(own)
         for k in reversed(top.order):
-            if top.parents[k] >= 0:
-                total[top.parents[k]] = total[top.parents[k]] + total[k]
+            if top.turned_by[k] >= 0:
+                total[top.turned_by[k]] = total[top.turned_by[k]] + total[k]
         return total
 
 

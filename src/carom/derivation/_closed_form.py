@@ -13,22 +13,24 @@ where the first factor is the sum of the joint rates between i and k: these are 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from types import ModuleType
 
+from ..dynamics import _sliding_trees as sliding_trees
 from ..mechanism import Topology
-from ._symbolic import Link, SymbolicMotion
+from ._symbolic import Link, SymbolicMotion, turning
 from .names import Expr, Matrix
 
 
 def maps(sympy: ModuleType, top: Topology) -> tuple[Matrix, Matrix]:
     """The constant matrices from relative to absolute coordinates and back."""
     to_absolute, to_relative = sympy.eye(top.dof), sympy.eye(top.dof)
-    for k, parent in enumerate(top.parents):
-        for i, _ in top.paths[k]:
+    for k, above in enumerate(top.turned_by):
+        for i in turning(top, k):
             to_absolute[top.angle_index(k), top.angle_index(i)] = 1
-        if parent >= 0:
-            to_relative[top.angle_index(k), top.angle_index(parent)] = -1
+        if above >= 0:
+            to_relative[top.angle_index(k), top.angle_index(above)] = -1
     return to_absolute, to_relative
 
 
@@ -56,6 +58,8 @@ def inertial(
     relative: bool,
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Mass matrix and weight on absolute coordinates, bias on the chosen ones; notation of dynamics.explicit."""
+    if top.jointed:
+        return _slid(sympy, top, links, motion, pull, relative)
     matrix, weight = sympy.zeros(top.dof), sympy.zeros(top.dof, 1)
     bias: list[list[Expr]] = [[] for _ in range(top.dof)]
     moments = _moments(sympy, top, links)
@@ -81,6 +85,38 @@ def inertial(
                     matrix[axis, axis] += mass
                     weight[axis] += mass * pull[axis - base]
     return matrix, sympy.Matrix([sympy.Add(*line) for line in bias]), weight
+
+
+def _slid(
+    sympy: ModuleType,
+    top: Topology,
+    links: Sequence[Link],
+    motion: SymbolicMotion,
+    pull: tuple[Expr, Expr],
+    relative: bool,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """The same where links slide or have rotors: the formulas of dynamics/_sliding_trees.py, on symbols."""
+    tree = sliding_trees.Tree(
+        top,
+        mass=[i.mass for i in links],
+        com=[(i.cx, i.cy) for i in links],
+        inertia=[i.inertia for i in links],
+        hang=[(i.hx, i.hy) for i in links],
+        axis=[i.axis for i in links],
+        rotor=[i.rotor for i in links],
+        gear=[i.gear for i in links],
+        cos=sympy.cos,
+        sin=sympy.sin,
+    )
+    base = (0,) * top.base_dof  # where a free base is, and how fast, does not matter
+    lower, bias, weight = sliding_trees.terms(tree, (*base, *motion.angle), (*base, *motion.rate), pull)
+    angles_apart = importlib.import_module("sympy.simplify.fu").TR8  # products of cosines as cosines of differences
+    tidy = lambda x: sympy.factor_terms(sympy.expand(angles_apart(sympy.expand(x))))  # noqa: E731
+    size = range(top.dof)
+    matrix = sympy.Matrix([[tidy(lower[max(i, j)][min(i, j)]) for j in size] for i in size])
+    forces = sympy.Matrix([tidy(x) for x in bias])
+    to_absolute, _ = maps(sympy, top)
+    return matrix, to_absolute.T * forces if relative else forces, sympy.Matrix([tidy(x) for x in weight])
 
 
 def _centrifugal(top: Topology, i: int, k: int, rate: Sequence[Expr], relative: bool) -> list[tuple[int, Expr]]:

@@ -20,7 +20,10 @@ CLOSED_FORM_TOLERANCE = 1e-14  # stored numbers meet the formula of a shape to r
 
 
 class SymbolicMotion(NamedTuple):
-    """Absolute angles and rates of the links, and those of their joints, in the symbols of the coordinates."""
+    """Absolute angles and rates of the links, and those of their joints, in the symbols of the coordinates.
+
+    A link on a slider has its displacement in both places.
+    """
 
     angle: list[Expr]
     rate: list[Expr]
@@ -29,7 +32,7 @@ class SymbolicMotion(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A rigid link in symbols: mass, centre, central inertia, and where it hangs on its parent."""
+    """A rigid link in symbols: mass, centre, central inertia, where it hangs on its parent, slider and rotor."""
 
     mass: Expr
     cx: Expr
@@ -37,6 +40,9 @@ class Link(NamedTuple):
     inertia: Expr
     hx: Expr
     hy: Expr
+    axis: tuple[Expr, Expr] = (0, 0)
+    rotor: Expr = 0
+    gear: Expr = 1
 
 
 def motion(sympy: ModuleType, names: Names, top: Topology, relative: bool) -> SymbolicMotion:
@@ -48,17 +54,29 @@ def motion(sympy: ModuleType, names: Names, top: Topology, relative: bool) -> Sy
     letter, origin = ("q", "from its parent") if relative else ("theta", "from the x axis")
     own = []
     for k, name in enumerate(top.names):
+        if top.slides[k]:
+            keys = (f"{name}.slide", f"{name}.slide_rate", f"{name}.slide_acceleration")
+            own.append(names.moving(keys, f"s_{k + 1}", f"displacement of {name} along its slider", "m"))
+            continue
         keys = (f"{name}.angle", f"{name}.rate", f"{name}.acceleration")
         where = origin if top.parents[k] >= 0 else "from the x axis"
         own.append(names.moving(keys, f"{letter}_{k + 1}", f"angle of {name} {where}", "rad"))
     angle, rate = [a for a, _, _ in own], [r for _, r, _ in own]
     if relative:
-        path = [[*(i for i, _ in top.paths[k]), k] for k in range(top.links)]
+        path = [turning(top, k) for k in range(top.links)]
         summed = [[sympy.Add(*(column[i] for i in path[k])) for k in range(top.links)] for column in (angle, rate)]
         return SymbolicMotion(summed[0], summed[1], angle, rate)
-    above = [[column[p] if p >= 0 else 0 for p in top.parents] for column in (angle, rate)]
+    above = [[column[p] if p >= 0 else 0 for p in top.turned_by] for column in (angle, rate)]
     joint = [[c - a for c, a in zip(*pair, strict=True)] for pair in zip((angle, rate), above, strict=True)]
     return SymbolicMotion(angle, rate, joint[0], joint[1])
+
+
+def turning(top: Topology, k: int) -> list[int]:
+    """A link and those whose joints turn it; alone if it slides."""
+    found = [k]
+    while top.turned_by[found[0]] >= 0:
+        found.insert(0, top.turned_by[found[0]])
+    return found
 
 
 def _free_trees(top: Topology) -> list[tuple[str, str]]:
@@ -76,7 +94,12 @@ def efforts(sympy: ModuleType, names: Names, top: Topology) -> Matrix:
             meaning = f"{axis} force on the free base '{name}'"
             found.append(names.variable(f"{name}.force_{axis}", f"F_{axis}{number}", "effort", meaning, "N"))
     for k, (name, parent) in enumerate(zip(top.names, top.parents, strict=True)):
-        meaning = f"torque on {name} from {top.names[parent] if parent >= 0 else 'its surroundings'}"
+        other = top.names[parent] if parent >= 0 else "its surroundings"
+        if top.slides[k]:
+            meaning = f"force on {name} along its slider from {other}"
+            found.append(names.variable(f"{name}.force", f"f_{k + 1}", "effort", meaning, "N"))
+            continue
+        meaning = f"torque on {name} from {other}"
         found.append(names.variable(f"{name}.torque", f"tau_{k + 1}", "effort", meaning, "N m"))
     return sympy.Matrix(found)
 
@@ -152,7 +175,26 @@ def links(names: Names, mechanism: Mechanism) -> list[Link]:
             meaning = f"joint of {name} on {top.names[parent]}"
             x, y = _point(names, f"{name}.at", (f"a_{k + 1}", f"b_{k + 1}"), meaning, hang[k])
             found[k] = found[k]._replace(hx=x, hy=y)
+        if top.slides[k]:
+            found[k] = found[k]._replace(axis=_axis(names, name, k, _concrete("mechanism", n.axis)))
+        if top.rotors[k]:
+            words, unit = f"rotor of {name}'s joint", "rad/m" if top.slides[k] else "1"
+            inertia = names.parameter(
+                f"{name}.rotor_inertia", f"J_{k + 1}", f"inertia of the {words}", "kg m^2", n.rotor[k]
+            )
+            gear = names.parameter(f"{name}.gear", f"n_{k + 1}", f"gear of the {words}", unit, n.gear[k])
+            found[k] = found[k]._replace(rotor=inertia, gear=gear)
     return found
+
+
+def _axis(names: Names, name: str, k: int, axis: np.ndarray) -> tuple[Expr, Expr]:
+    """The direction of a slider; along the axes of its parent without symbols."""
+    x, y = (float(part) for part in axis[k])
+    if {abs(x), abs(y)} == {0.0, 1.0}:
+        return int(x), int(y)
+    parts = [(f"{name}.axis_{i}", f"e_{k + 1}{i}", f"{i} of the direction of {name}'s slider") for i in "xy"]
+    first, second = (names.parameter(*part, "1", number) for part, number in zip(parts, (x, y), strict=True))
+    return first, second
 
 
 def _point(
@@ -195,11 +237,14 @@ def joints(sympy: ModuleType, names: Names, mechanism: Mechanism, motion: Symbol
     stiffness, rest, damping = (_concrete("mechanism", column) for column in (n.stiffness, n.rest, n.damping))
     springs, dampers = [0] * top.base_dof, [0] * top.base_dof
     for k, name in enumerate(top.names):
-        at, joint = k + 1, f"{name}'s joint"
-        stiff = names.parameter(f"{name}.stiffness", f"k_{at}", f"stiffness of {joint}", "N m/rad", stiffness[k])
+        at, joint, slides = k + 1, f"{name}'s joint", top.slides[k]
+        effort, unit, word = ("N", "m", "displacement") if slides else ("N m", "rad", "angle")
+        stiff = names.parameter(
+            f"{name}.stiffness", f"k_{at}", f"stiffness of {joint}", f"{effort}/{unit}", stiffness[k]
+        )
         free = rest[k] if stiffness[k] != 0 else 0.0
-        relaxed = names.parameter(f"{name}.rest", f"beta_{at}", f"rest angle of {joint}", "rad", free)
-        damper = names.parameter(f"{name}.damping", f"d_{at}", f"damping of {joint}", "N m s/rad", damping[k])
+        relaxed = names.parameter(f"{name}.rest", f"beta_{at}", f"rest {word} of {joint}", unit, free)
+        damper = names.parameter(f"{name}.damping", f"d_{at}", f"damping of {joint}", f"{effort} s/{unit}", damping[k])
         springs.append(-stiff * (motion.joint_angle[k] - relaxed))
         dampers.append(-damper * motion.joint_rate[k])
     return sympy.Matrix(springs), sympy.Matrix(dampers)

@@ -32,10 +32,11 @@ def equations(
     - `symbols` renames: {'link1.mass': 'M', 'link1.angle': sympy.Symbol('alpha')}. `Equations.symbols` has the keys:
 
       '<link>.' and mass, length, radius, inertia, com_x, com_y, at_x, at_y (where it hangs on its parent), stiffness,
-      rest, damping, angle, rate, acceleration, torque; for a free base '<base>.' and x, y, x_rate, y_rate,
-      x_acceleration, y_acceleration, force_x, force_y ('base' is the mechanism's name in `side_by_side`); 'gravity',
-      or 'gravity_x' and 'gravity_y'. Rates follow the name of their angle unless they are named themselves. Equal
-      numbers may share one symbol, which shortens the equations of identical links.
+      rest, damping, rotor_inertia, gear, angle, rate, acceleration, torque; on a slider slide, slide_rate,
+      slide_acceleration, force, axis_x, axis_y instead of the last four; for a free base '<base>.' and x, y, x_rate,
+      y_rate, x_acceleration, y_acceleration, force_x, force_y ('base' is the mechanism's name in `side_by_side`);
+      'gravity', or 'gravity_x' and 'gravity_y'. Rates follow the name of their angle unless they are named themselves.
+      Equal numbers may share one symbol, which shortens the equations of identical links.
     - `values` puts the mechanism's numbers in place of the symbols of its parameters.
     - `gravity` [m/s^2]: a number g acts downwards; a vector brings the symbols g_x and g_y. Zero leaves weight out.
 

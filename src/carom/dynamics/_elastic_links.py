@@ -36,7 +36,7 @@ def dot(a: Reals, b: Reals) -> Any:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def plus(a: Vec, b: Vec, factor: Real = 1.0) -> Vec:
+def plus(a: Vec, b: Vec, factor: Real = 1) -> Vec:
     return a[0] + factor * b[0], a[1] + factor * b[1]
 
 

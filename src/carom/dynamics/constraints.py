@@ -192,20 +192,28 @@ class Locked(AbstractConstraint):
         errors.number(f"Locked of '{self.link}'", "angle", self.angle)
 
     def error(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " rows"]:
-        top = mechanism.topology
-        turned = q[top.angle_index(top.link(self.link))] - self.angle
-        if self.other is not None:
-            turned = turned - q[top.angle_index(top.link(self.other))]
+        turned = jnp.asarray(-self.angle, dtype=float)
+        for index, sign in self._turning(mechanism):
+            turned = turned + sign * q[index]
         return jnp.stack([turned])
 
     def rows(self, scene: Scene) -> list[Held]:
-        top, across = scene.mechanism.topology, [0.0] * scene.mechanism.dof
-        link = top.link(self.link)
-        error, across[top.angle_index(link)] = scene.angle(link) - self.angle, 1.0
-        if self.other is not None:
-            other = top.link(self.other)
-            error, across[top.angle_index(other)] = error - scene.angle(other), -1.0
+        error, across = -self.angle, [0.0] * scene.mechanism.dof
+        for index, sign in self._turning(scene.mechanism):
+            error, across[index] = error + sign * scene.q[index], sign
         return [Held(across, 0.0, error)]
+
+    def _turning(self, mechanism: Mechanism) -> list[tuple[int, float]]:
+        """Which coordinates make up the angle, and their signs; refused where nothing turns."""
+        top = mechanism.topology
+        first = top.turn_index(top.link(self.link))
+        second = None if self.other is None else top.turn_index(top.link(self.other))
+        if first == second:
+            raise errors.CaromError(
+                f"{self.describe()} locks an angle that cannot change: '{self.link}' is on a Slider, which does not "
+                "turn; leave it out"
+            )
+        return [(index, sign) for index, sign in ((first, 1.0), (second, -1.0)) if index is not None]
 
     def describe(self) -> str:
         return f"Locked('{self.link}' to '{self.other or 'the world'}')"

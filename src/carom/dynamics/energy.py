@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 from ..mechanism import Mechanism
 from ..quantities import Given, Gravity, Point, Real, Vector
 from . import _elastic_energy as elastic_energy
+from . import _rotors as rotors
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
 from .kinematics import LinkMotion, link_motion
 
@@ -32,12 +33,13 @@ def _centre_motion(mechanism: Mechanism, q: Vector, v: Vector) -> tuple[LinkMoti
 def kinetic_energy_by_link(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
 ) -> Float[Array, " links"]:
-    """Kinetic energy [J] of every link."""
+    """Kinetic energy [J] of every link, with the rotor of its joint."""
     if mechanism.topology.elastic:
         return _stacked(elastic_energy.kinetic_by_link(mechanism, q, v))
     link, _, _, vx, vy = _centre_motion(mechanism, q, v)
     n = mechanism.numbers
-    return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2)
+    spun = n.rotor * rotors.rates(mechanism, v) ** 2 if any(mechanism.topology.rotors) else 0.0
+    return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2 + spun)
 
 
 def potential_energy_by_link(
@@ -45,7 +47,7 @@ def potential_energy_by_link(
 ) -> Float[Array, " links"]:
     """Potential energy [J] of every link: weight (zero at the world's origin), the spring of its joint, bending."""
     n, g = mechanism.numbers, gravity_vector(gravity)
-    stretch = mechanism.angles(q, relative=True) - n.rest
+    stretch = mechanism.joints(q) - n.rest
     if mechanism.topology.elastic:
         each = elastic_energy.first_moments(mechanism, q, jnp.zeros_like(q))
         weight = _stacked([-(g[0] * first[0] + g[1] * first[1]) for _, first, _, _ in each])
@@ -87,6 +89,8 @@ def momentum(
     link, x, y, vx, vy = _centre_motion(mechanism, q, v)
     n = mechanism.numbers
     spin = n.inertia * link.rate + n.mass * ((x - about[0]) * vy - (y - about[1]) * vx)
+    if any(mechanism.topology.rotors):
+        spin = spin + n.rotor * rotors.rates(mechanism, v)
     return Momentum(jnp.stack([jnp.sum(n.mass * vx), jnp.sum(n.mass * vy)]), jnp.sum(spin))
 
 

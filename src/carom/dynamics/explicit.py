@@ -11,6 +11,7 @@ For an ancestor i of k, with h the point of i from which the branch towards k ha
     bias_i = - sum_k B_ik theta_k'^2,   bias_k = + sum_i B_ik theta_i'^2,   B_ik = alpha sin Delta - beta cos Delta
 
 and M_kk = J_k. A free base adds M_0k = R(theta_k) perp(p_k), M_00 = m_total, bias_0 = -sum R(theta_k) p_k theta_k'^2.
+Where links slide, levers grow with them: _sliding_trees.py.
 With centres of mass on the axes this is the n-R manipulator paper's A phi'' + B phi'^2 with A symmetric, B skew.
 """
 
@@ -28,6 +29,7 @@ from ..mechanism.topology import Topology
 from ..quantities import Coordinates, Matrix, Real, Reals, Vector
 from . import _elastic_trees as elastic_trees
 from . import _linear as linear
+from . import _sliding_trees as sliding_trees
 from .formalism import AbstractFormalism
 
 
@@ -92,6 +94,8 @@ def terms(mechanism: Mechanism, q: Coordinates, v: Coordinates, gravity: Coordin
     n, top = mechanism.numbers, mechanism.topology
     if top.elastic:
         return Terms(*elastic_trees.terms(mechanism, q, v, gravity))
+    if top.jointed:
+        return Terms(*sliding_trees.terms(sliding_trees.tree_of(mechanism), q, v, gravity))
     nb, size = top.base_dof, top.dof
     moment = moments(mechanism)
     cos = [jnp.cos(q[nb + k]) for k in range(top.links)]

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors, registry
-from ..mechanism import Mechanism
+from ..mechanism import Mechanism, Topology
 from ..mechanism import _walk as walk
 from ..quantities import Forces, Given, Gravity, Vector
 from . import _elastic_energy as elastic_energy
@@ -46,10 +46,9 @@ def gravity_vector(gravity: Gravity) -> Float[Array, "2"]:
 
 
 def joint_efforts(mechanism: Mechanism, q: Vector, v: Vector) -> Float[Array, " links"]:
-    """Torques of the joints' springs and dampers."""
+    """Torques of the hinges' springs and dampers, forces of the sliders'."""
     n = mechanism.numbers
-    angle, rate = mechanism.angles(q, relative=True), mechanism.angles(v, relative=True)
-    return -n.stiffness * (angle - n.rest) - n.damping * rate
+    return -n.stiffness * (mechanism.joints(q) - n.rest) - n.damping * mechanism.joints(v)
 
 
 def generalized_force(
@@ -62,7 +61,8 @@ def generalized_force(
 ) -> Float[Array, " dof"]:
     """Generalized force Q of springs, dampers, joint torques, forces at sites and forces on free bases.
 
-    - `torques` [N m], one per link: of the parent on the link; of the surroundings on a link that hangs on the base
+    - `torques` [N m], one per link: of the parent on the link; of the surroundings on a link that hangs on the base.
+      For a link on a slider, the force [N] along its axis
     - `forces` [N]: {site or its name: (f_x, f_y)} in world axes
     - `base_force` [N]: (f_x, f_y) for every free tree
     """
@@ -169,6 +169,8 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
     The torque of a joint carries everything that its subtree needs, so the sum runs inward.
     """
     top = mechanism.topology
+    if top.sliding:
+        return _slid_efforts(top, force)
     summed, _ = walk.inward(
         top, lambda own, carried: ((own[0] + carried[0],),) * 2, 1, walk.per_link(top, force[top.angles])
     )
@@ -178,6 +180,15 @@ def efforts(mechanism: Mechanism, force: Float[Array, " dof"]) -> Float[Array, "
             at = np.asarray(top.mode_index(top.parents[k]), dtype=int)
             whole = whole.at[at].add(whole[top.angle_index(k)] * reach.slope)
     return whole
+
+
+def _slid_efforts(top: Topology, force: Vector) -> Array:
+    """The same where links slide: a slider's force is its own, and torques are handed on to what turns it."""
+    own = list(force[top.angles])
+    for k in reversed(top.order):
+        if top.turned_by[k] >= 0:
+            own[top.turned_by[k]] = own[top.turned_by[k]] + own[k]
+    return jnp.concatenate([force[: top.base_dof], jnp.stack(own)])
 
 
 def vector_of(mechanism: Mechanism, field: str, values: Given) -> Array:

@@ -14,7 +14,8 @@ r_c the centre of mass, both from the joint, in world axes; perp turns by 90 deg
     theta'' = (Q - d - u.a) / D,  Lambda_k = A - u u^T / D,  beta_k = b + u (Q - d) / D
 
 inward, then accelerations outward. An elastic link eliminates its modal coordinates with its angle: D is then a small
-matrix (_elastic_recursion.py). Weight enters by letting the origin accelerate by -g, as the elastic-chain paper does.
+matrix (_elastic_recursion.py). Through a slider a moment is handed on as well (_sliding_recursion.py). Weight enters by
+letting the origin accelerate by -g, as the elastic-chain paper does.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from ..mechanism import _walk as walk
 from ..mechanism.topology import Topology
 from ..quantities import Point, Real, Vector
 from . import _elastic_recursion as elastic_recursion
+from . import _sliding_recursion as sliding_recursion
 from .formalism import AbstractFormalism
 
 # A link's inputs are (mass, inertia, com, hang, cos, sin, rate^2, one more number); this stands for those of a base.
@@ -61,6 +63,8 @@ def accelerations(mechanism: Mechanism, q: Vector, v: Vector, force: Vector, gra
     top = mechanism.topology
     if top.elastic:
         return _stacked(elastic_recursion.accelerations(mechanism, q, v, force, gravity))
+    if top.jointed:
+        return _stacked(sliding_recursion.accelerations(mechanism, q, v, force, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def eliminate(own: walk.Row, carried: walk.Row) -> Any:
@@ -127,6 +131,8 @@ def inverse(mechanism: Mechanism, q: Vector, v: Vector, a: Vector, gravity: Vect
     top = mechanism.topology
     if top.elastic:
         return _stacked(elastic_recursion.inverse(mechanism, q, v, a, gravity))
+    if top.jointed:
+        return _stacked(sliding_recursion.inverse(mechanism, q, v, a, gravity))
     gx, gy = gravity[0], gravity[1]
 
     def accelerate(own: walk.Row, parent: walk.Row) -> Any:

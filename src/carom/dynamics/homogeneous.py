@@ -3,7 +3,7 @@
 A point p = (x, y, z, 1) of a link with velocity matrix W and acceleration matrix H = W' + W^2 moves with W p and H p.
 For every joint L = W / rate; in the frame of the world
 
-    revolute about O:   L = [[0, -1, 0, O_y], [1, 0, 0, -O_x], 0, 0]          sliding along x:  L_03 = 1
+    revolute about O:   L = [[0, -1, 0, O_y], [1, 0, 0, -O_x], 0, 0]       sliding along e:  L_03 = e_x, L_13 = e_y
     W_k = W_parent + L q'                   H_k = H_parent + L q'' + L^2 q'^2 + 2 W_parent L q'
     J = integral p p^T dm, carried into the world as M J M^T;  Phi = H J - J H^T (forces in column 3, moments elsewhere)
     generalized force of joint i: the pseudo-scalar product Phi (x) L_i, summed over the links that the joint moves
@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from ..mechanism import Mechanism, Topology
 from ..quantities import Point, Real, Vector
+from . import _rotors as rotors
 from .formalism import AbstractFormalism
 
 
@@ -51,20 +52,27 @@ def _positions(mechanism: Mechanism, q: Vector) -> list[Array]:
         else:
             x, y = n.pivot[top.trees[k]] if at is None else (q[at], q[at + 1])
             above = _position(still + 1.0, still, x, y)
-        angle = relative[top.angle_index(k)]
-        found[k] = above @ _position(jnp.cos(angle), jnp.sin(angle), n.hang[k, 0], n.hang[k, 1])
+        own = relative[top.angle_index(k)]
+        if top.slides[k]:
+            found[k] = above @ _position(still + 1.0, still, *(n.hang[k] + own * n.axis[k]))
+        else:
+            found[k] = above @ _position(jnp.cos(own), jnp.sin(own), n.hang[k, 0], n.hang[k, 1])
     return [found[k] for k in range(top.links)]
 
 
-def _joints(top: Topology, positions: list[Array]) -> Array:
+def _joints(mechanism: Mechanism, positions: list[Array]) -> Array:
     """L of every coordinate, in the world's frame."""
+    top = mechanism.topology
     slide = [np.zeros((4, 4)), np.zeros((4, 4))]
     slide[0][0, 3] = slide[1][1, 3] = 1.0
     turn = np.zeros((4, 4))
     turn[0, 1], turn[1, 0] = -1.0, 1.0
     out = [jnp.asarray(slide[i % 2]) for i in range(top.base_dof)]
-    for place in positions:
+    for k, place in enumerate(positions):
         x, y = place[0, 3], place[1, 3]
+        if top.slides[k]:
+            out.append(jnp.zeros((4, 4)).at[:2, 3].set(place[:2, :2] @ mechanism.numbers.axis[k]))
+            continue
         out.append(jnp.asarray(turn).at[0, 3].set(y).at[1, 3].set(-x))
     return jnp.stack(out)
 
@@ -130,18 +138,19 @@ class Homogeneous(AbstractFormalism):
     def mass_matrix(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "dof dof"]:
         top = mechanism.topology
         positions = _positions(mechanism, q)
-        joints, inertias = _joints(top, positions), _inertias(mechanism, positions)
+        joints, inertias = _joints(mechanism, positions), _inertias(mechanism, positions)
         moves = _moves(top)
         # tr(L_i J_k L_j^T), summed over the links that both joints move
         forward = jnp.einsum("iab,kbc->ikac", joints, inertias) * moves[:, :, None, None]
         relative = jnp.einsum("ikac,jac,jk->ij", forward, joints, moves)
         half = jax.vmap(mechanism.efforts_to_absolute)(relative)
-        return jax.vmap(mechanism.efforts_to_absolute)(half.T)
+        whole = jax.vmap(mechanism.efforts_to_absolute)(half.T)
+        return whole + rotors.matrix(mechanism) if any(top.rotors) else whole
 
     def bias(self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, " dof"]:
         top = mechanism.topology
         positions = _positions(mechanism, q)
-        joints, inertias = _joints(top, positions), _inertias(mechanism, positions)
+        joints, inertias = _joints(mechanism, positions), _inertias(mechanism, positions)
         h = _accelerations(top, joints, mechanism.to_relative(v))
         return self._force(mechanism, joints, h, inertias)
 
@@ -150,7 +159,7 @@ class Homogeneous(AbstractFormalism):
     ) -> Float[Array, " dof"]:
         top = mechanism.topology
         positions = _positions(mechanism, q)
-        joints, inertias = _joints(top, positions), _inertias(mechanism, positions)
+        joints, inertias = _joints(mechanism, positions), _inertias(mechanism, positions)
         fall = jnp.zeros((4, 4)).at[0, 3].set(gravity[0]).at[1, 3].set(gravity[1])
         return self._force(mechanism, joints, jnp.broadcast_to(fall, (top.links, 4, 4)), inertias)
 

@@ -13,6 +13,7 @@ from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Coordinates, Vector
 from . import _elastic_links as elastic_links
+from . import _sliding_trees as sliding_trees
 
 
 class LinkMotion(NamedTuple):
@@ -40,6 +41,8 @@ def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
 def frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> walk.PerLink:
     """The same per link, of rigid links; coordinates may be a tuple of scalars, as in the engine."""
     n, top = mechanism.numbers, mechanism.topology
+    if top.sliding:
+        return _slid_frames(mechanism, q, v)
     turned: Any = (jnp.cos(q[top.angles]), jnp.sin(q[top.angles]), v[top.angles]) if not isinstance(q, tuple) else None
     if turned is None:
         at = [top.angle_index(k) for k in range(top.links)]
@@ -52,12 +55,36 @@ def frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> walk.PerLink
         hx, hy = pcos * out - psin * up, psin * out + pcos * up
         return LinkMotion(px + hx, py + hy, pvx - prate * hy, pvy + prate * hx, cos, sin, rate)
 
-    starts = []
+    return walk.outward(top, step, _bases(mechanism, q, v), walk.per_link(top, n.hang, *turned))
+
+
+def _bases(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> list[tuple[Any, ...]]:
+    """What the first links of every tree hang on."""
+    n, top, found = mechanism.numbers, mechanism.topology, []
     for tree in range(len(top.free)):
         base = top.base_index(tree)
         place = (*n.pivot[tree], 0.0, 0.0) if base is None else (q[base], q[base + 1], v[base], v[base + 1])
-        starts.append((*place, 1.0, 0.0, 0.0))
-    return walk.outward(top, step, starts, walk.per_link(top, n.hang, *turned))
+        found.append((*place, 1.0, 0.0, 0.0))
+    return found
+
+
+def _slid_frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> list[LinkMotion]:
+    """The same where links slide: they move along an axis of their parent, and turn with it."""
+    n, top, bases = mechanism.numbers, mechanism.topology, _bases(mechanism, q, v)
+    found: dict[int, LinkMotion] = {}
+    tree = sliding_trees.tree_of(mechanism)
+    turns = sliding_trees.turned(tree, q, v)
+    for k in top.order:
+        above = found[top.parents[k]] if top.parents[k] >= 0 else LinkMotion(*bases[top.trees[k]])
+        turn = elastic_links.Turn(above.cos, above.sin)
+        hx, hy = turn(sliding_trees.hangs(tree, k, q))
+        ux, uy = 0.0, 0.0
+        if top.slides[k]:
+            ux, uy = (v[top.angle_index(k)] * e for e in turn((n.axis[k][0], n.axis[k][1])))
+        place = above.x + hx, above.y + hy
+        speed = above.vx - above.rate * hy + ux, above.vy + above.rate * hx + uy
+        found[k] = LinkMotion(*place, *speed, *turns[k].turn, turns[k].rate)
+    return [found[k] for k in range(top.links)]
 
 
 def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
@@ -99,8 +126,8 @@ def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike)
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
     top = mechanism.topology
     columns: dict[int, tuple[Any, Any]] = {}
-    for s, b, at in _along_path(mechanism, q, jnp.zeros_like(q), site):
-        columns |= {index: s.turn(column) for index, column in zip(at, b.columns, strict=True)}
+    for at, given, _ in _along_path(mechanism, q, jnp.zeros_like(q), site):
+        columns |= dict(zip(at, given, strict=True))
     base = top.base_index(top.trees[mechanism.site(site).link])
     if base is not None:
         columns[base], columns[base + 1] = (1.0, 0.0), (0.0, 1.0)
@@ -114,20 +141,26 @@ def site_bias(
 ) -> Float[Array, "2"]:
     """Acceleration [m/s^2] of a site at zero generalized acceleration: J' v."""
     total = jnp.zeros(2)
-    for s, b, _ in _along_path(mechanism, q, v, site):  # every link on the way pulls its end inward
-        total = total + jnp.stack([jnp.asarray(x, dtype=float) for x in s.turn(b.bias)])
+    for _, _, pulled in _along_path(mechanism, q, v, site):  # every link on the way pulls its end inward
+        total = total + jnp.stack([jnp.asarray(x, dtype=float) for x in pulled])
     return total
 
 
-def _along_path(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> list[tuple[Any, Any, list[int]]]:
-    """For every link on the way to a site: its state, the point of it that leads on, and its coordinates."""
+def _along_path(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> list[tuple[list[int], list[Any], Any]]:
+    """For every link on the way to a site, in world axes: where its coordinates stand, the velocity of the site that a
+    unit rate of each gives, and the acceleration from its motion."""
     n, top = mechanism.numbers, mechanism.topology
     errors.vector("mechanism", "q", q, top.dof)
     at = mechanism.site(site)
+    if top.sliding:
+        each = sliding_trees.columns(sliding_trees.tree_of(mechanism), q, v, at.link, n.site[at.index])
+        return [([index], [given], pulled) for index, given, pulled in each]
     steps = [(i, n.hang[s], n.hang_reach[s]) for i, s in top.paths[at.link]]
     steps.append((at.link, n.site[at.index], n.site_reach[at.index]))
     found = []
     for link, point, reach in steps:
         state = elastic_links.state_of(mechanism, link, q, v)
-        found.append((state, elastic_links.bent(point, reach, state), elastic_links.indices(mechanism, link)))
+        b = elastic_links.bent(point, reach, state)
+        given = [state.turn(column) for column in b.columns]
+        found.append((elastic_links.indices(mechanism, link), given, state.turn(b.bias)))
     return found

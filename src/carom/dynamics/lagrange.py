@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..quantities import Vector
+from . import _rotors as rotors
 from .formalism import AbstractFormalism
 from .kinematics import link_motion
 
@@ -61,9 +62,10 @@ def kinetic(mechanism: Mechanism, q: Vector, v: Vector) -> Array:
     if mechanism.topology.elastic:
         return _bent_kinetic(mechanism, q, v)
     vx, vy = jax.jvp(lambda q: centres(mechanism, q), (q,), (v,))[1]
-    rate = v[mechanism.topology.angles]
+    rate = mechanism.angles(v)
     n = mechanism.numbers
-    return 0.5 * jnp.sum(n.mass * (vx * vx + vy * vy) + n.inertia * rate * rate)
+    spun = n.rotor * rotors.rates(mechanism, v) ** 2 if any(mechanism.topology.rotors) else 0.0
+    return 0.5 * jnp.sum(n.mass * (vx * vx + vy * vy) + n.inertia * rate * rate + spun)
 
 
 class Lagrange(AbstractFormalism):

@@ -105,10 +105,14 @@ def _final(experiment: Experiment) -> dict[str, Any]:
     bends = top.base_dof + top.links
     out: dict[str, Any] = {
         "t": experiment.clips[-1].end,
-        "angles": dict(zip(top.names, np.asarray(m.angles(q)).tolist(), strict=True)),
-        "rates": dict(zip(top.names, np.asarray(m.angles(v)).tolist(), strict=True)),
+        "angles": {top.names[k]: float(q[top.angle_index(k)]) for k in top.hinged},
+        "rates": {top.names[k]: float(v[top.angle_index(k)]) for k in top.hinged},
         "units": {"t": "s", "angles": "rad", "rates": "rad/s", "base": "m", "base_velocity": "m/s", "bending": "m"},
     }
+    if top.sliding:
+        out |= {"slides": {top.names[k]: float(q[top.angle_index(k)]) for k in top.slid}}
+        out |= {"slide_rates": {top.names[k]: float(v[top.angle_index(k)]) for k in top.slid}}
+        out["units"] |= {"slides": "m", "slide_rates": "m/s"}
     if top.base_dof:
         out |= {"base": np.asarray(m.base(q)).tolist(), "base_velocity": np.asarray(m.base(v)).tolist()}
     if top.elastic:

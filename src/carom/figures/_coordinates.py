@@ -21,7 +21,12 @@ def index_of(result: Result, field: str, name: Name) -> int:
 
 def is_angle(result: Result, index: int) -> bool:
     top = result.world.mechanism.topology
-    return bool(top.base_dof <= index < top.base_dof + top.links)
+    return index in [top.angle_index(k) for k in top.hinged]
+
+
+def is_slide(result: Result, index: int) -> bool:
+    top = result.world.mechanism.topology
+    return index in [top.angle_index(k) for k in top.slid]
 
 
 def axis_name(result: Result, index: int, rate: bool = False) -> str:
@@ -29,6 +34,8 @@ def axis_name(result: Result, index: int, rate: bool = False) -> str:
     name = result.world.mechanism.topology.labels[index]
     if is_angle(result, index):
         return f"rate of {name} [rad/s]" if rate else f"angle of {name} [°]"
+    if is_slide(result, index) and not rate:
+        return f"displacement of {name} [m]"
     return f"velocity of {name} [m/s]" if rate else f"{name} [m]"
 
 
@@ -52,13 +59,25 @@ def moving_ones(result: Result) -> list[int]:
 
 def _still(result: Result) -> np.ndarray:
     moved, angles = np.ptp(result.q, axis=0), np.zeros(result.q.shape[1], dtype=bool)
-    angles[result.world.mechanism.topology.angles] = True
-    most = np.where(angles, np.max(moved[angles]), np.max(moved[~angles], initial=0.0))  # [rad] and [m] do not compare
+    angles[_turning(result)] = True
+    most = np.where(
+        angles, np.max(moved[angles], initial=0.0), np.max(moved[~angles], initial=0.0)
+    )  # [rad] and [m] do not compare
     return np.asarray(moved <= np.maximum(STILL * most, LEAST))
 
 
 def no_link_turns(result: Result) -> bool:
-    return bool(np.all(_still(result)[result.world.mechanism.topology.angles]))
+    return bool(np.all(_still(result)[_turning(result)]))
+
+
+def _turning(result: Result) -> list[int]:
+    top = result.world.mechanism.topology
+    return [top.angle_index(k) for k in top.hinged]
+
+
+def nothing_turns(result: Result) -> str | None:
+    """A sentence where every link slides."""
+    return None if result.world.mechanism.topology.hinged else "no link of this mechanism turns; see figure 'slides'"
 
 
 def moves_straight(result: Result) -> bool:

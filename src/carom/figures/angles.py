@@ -12,22 +12,19 @@ from ..result._dense import states
 from ..result.result import Result
 from . import style
 from ._coordinates import no_link_turns as dull  # noqa: F401
+from ._coordinates import nothing_turns as lacks  # noqa: F401
 from ._targets import targets_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def lacks(result: Result) -> str | None:
-    return None
-
-
 def draw(figure: Figure, result: Result, times: np.ndarray, relative: bool = False, targets: bool = True) -> None:
-    """Angles [°] of all links, absolute or relative to the parent; wanted ones of a controller as thin lines."""
+    """Angles [°] of all links on hinges, absolute or relative to the parent; a controller's targets as thin lines."""
     m = result.world.mechanism
     at, q = m.topology.angles, states(result, times).q
     shown = np.asarray(jax.vmap(m.to_relative)(q))[:, at] if relative else q[:, at]
-    groups = grouped(m.topology.names)
+    groups = grouped(m.topology.hinged)
     axes = style.panels(figure, len(groups), height=max(style.PANEL, 2.8 - 0.4 * len(groups)))
     wanted = targets_of(result, times) if targets and not relative else None
     for one, group in zip(axes, groups, strict=True):
@@ -40,6 +37,6 @@ def draw(figure: Figure, result: Result, times: np.ndarray, relative: bool = Fal
     style.finish(axes, result)
 
 
-def grouped(names: Sequence[str]) -> list[list[int]]:
+def grouped(links: Sequence[int]) -> list[list[int]]:
     """Indices of links, as many to a panel as can be told apart."""
-    return [list(range(k, min(k + style.MOST, len(names)))) for k in range(0, len(names), style.MOST)]
+    return [list(links[k : k + style.MOST]) for k in range(0, len(links), style.MOST)]

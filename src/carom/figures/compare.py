@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 
 def compare(results: dict[str, Any], links: Names | None = None, targets: bool = True, error: bool = False) -> Any:
-    """Angles [°] of every link in each of the named runs, with what is wanted of them; or with `error` the difference.
+    """Angles [°] or displacements [m] of every link in each of the named runs, with what is wanted of them; or with
+    `error` the difference.
 
     carom.figures.compare({"PD": first, "PID": second})
     """
     first = _checked(results)
-    names = list(first.world.mechanism.topology.names)
+    top = first.world.mechanism.topology
+    names = list(top.names)
     chosen = names if links is None else [links] if isinstance(links, str) else list(links)
     for name in chosen:
         errors.name_in("link", name, names)
@@ -34,7 +36,7 @@ def compare(results: dict[str, Any], links: Names | None = None, targets: bool =
     with style.page() as figure:
         axes = style.panels(figure, len(chosen))
         for one, name in zip(axes, chosen, strict=True):
-            _draw(one, runs, names.index(name), targets, error)
+            _draw(one, runs, names.index(name), top.slides[names.index(name)], targets, error)
             one.set_title(name)
             one.margins(x=0.0)
         style.legend(axes[0])
@@ -64,16 +66,17 @@ def _run(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     return times, states(result, times).q[:, result.world.mechanism.topology.angles], targets_of(result, times)
 
 
-def _draw(axes: Axes, runs: dict[str, Any], k: int, targets: bool, error: bool) -> None:
+def _draw(axes: Axes, runs: dict[str, Any], k: int, slides: bool, targets: bool, error: bool) -> None:
+    scale, word, unit = (1.0, "displacement", "m") if slides else (180.0 / np.pi, "angle", "°")
     drawn: list[np.ndarray] = []
     for n, (label, (times, angles, wanted)) in enumerate(runs.items()):
         shown = angles[:, k] - wanted[:, k] if error else angles[:, k]
-        axes.plot(times, np.rad2deg(shown), label=label, **style.line(n))
+        axes.plot(times, scale * shown, label=label, **style.line(n))
         if targets and not error and wanted is not None and not any(_same(wanted[:, k], old) for old in drawn):
             name = "target" if not drawn else None
-            axes.plot(times, np.rad2deg(wanted[:, k]), color="0.55", linewidth=0.8, label=name, zorder=0.9)
+            axes.plot(times, scale * wanted[:, k], color="0.55", linewidth=0.8, label=name, zorder=0.9)
             drawn.append(wanted[:, k])
-    axes.set_ylabel("angle - target [°]" if error else "angle [°]")
+    axes.set_ylabel(f"{word} - target [{unit}]" if error else f"{word} [{unit}]")
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

@@ -22,7 +22,7 @@ def lacks(result: Result) -> str | None:
 def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Kinetic energy [J] by link; steps at impacts show who gave and who took."""
     names, kinetic = result.world.mechanism.topology.names, energy_signals(result, times).kinetic
-    groups = grouped(names)
+    groups = grouped(range(len(names)))
     axes = style.panels(figure, len(groups), height=max(style.PANEL, 2.8 - 0.4 * len(groups)))
     for one, group in zip(axes, groups, strict=True):
         style.over_time(one, times, kinetic[:, group].T, [names[k] for k in group])

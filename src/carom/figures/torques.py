@@ -21,16 +21,18 @@ def lacks(result: Result) -> str | None:
 
 
 def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
-    """A panel for every controller [N m], and one for forces on a free base [N]."""
-    found = effort_signals(result, times)
-    torques = {name: e.torques for name, e in found.items()}
+    """A panel for every controller [N m], one for forces along sliders [N], and one for those on a free base [N]."""
+    found, top = effort_signals(result, times), result.world.mechanism.topology
+    kinds = [("torque [N m]", "torque", top.hinged), ("force [N]", "force", top.slid)]
+    torques = [(name, e.torques, kind) for name, e in found.items() for kind in kinds if kind[2]]
     forces = {f"{name} on {tree}": push for name, e in found.items() for tree, push in e.pushes.items()}
     axes = style.panels(figure, len(torques) + len(forces))
-    names = result.world.mechanism.topology.names
-    for one, (control, values) in zip(axes, torques.items(), strict=False):
-        style.over_time(one, times, values.T, names)
-        one.set_ylabel("torque [N m]")
-        one.set_title(f"{control}: torque of the parent on each link")
+    for one, (control, values, (label, word, links)) in zip(axes, torques, strict=False):
+        style.over_time(one, times, values[:, list(links)].T, [top.names[k] for k in links])
+        one.set_ylabel(label)
+        one.set_title(
+            f"{control}: {word} of the parent on each link" + (" along its slider" if word == "force" else "")
+        )
     for one, (control, values) in zip(axes[len(torques) :], forces.items(), strict=True):
         style.over_time(one, times, values.T, ["x", "y"])
         one.set_ylabel("force [N]")

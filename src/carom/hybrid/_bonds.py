@@ -75,7 +75,7 @@ def met(world: World, scene: Scene) -> Any:
 def _sizes(world: World, scene: Scene, row: Row) -> tuple[Any, Any]:
     """What errors of a row are compared with: what a move by the world's length and a radian change; its speed."""
     top = world.mechanism.topology
-    turns = range(top.base_dof, top.base_dof + top.links)
+    turns = [top.angle_index(k) for k in top.hinged]
     units = [1.0 if i in turns else world.length for i in range(top.dof)]
     place = sum(jnp.abs(x) * unit for x, unit in zip(row.across, units, strict=True))
     return place, sum(jnp.abs(x * v) for x, v in zip(row.across, scene.v, strict=True))

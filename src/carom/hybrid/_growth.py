@@ -59,7 +59,7 @@ def top_speed(world: World, y: Continuous) -> Any:
     top, length = world.mechanism.topology, jax.lax.stop_gradient(world.length)
     speeds = [jnp.abs(y.v[i]) for i in range(top.base_dof)]
     if isinstance(y.v, tuple):
-        speeds += [jnp.abs(y.v[top.angle_index(k)]) * length for k in range(top.links)]
+        speeds += [jnp.abs(y.v[top.angle_index(k)]) * (1.0 if top.slides[k] else length) for k in range(top.links)]
     else:
         speeds.append(jnp.max(jnp.abs(y.v[top.angles])) * length)
     return functools.reduce(jnp.maximum, speeds)

@@ -61,13 +61,12 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     a kilometre away, or has turned a hundred times, is integrated as one at home. What bends is measured by itself too.
     """
     top = world.mechanism.topology
-    turns = range(top.base_dof, top.base_dof + top.links)
+    turns, places = [top.angle_index(k) for k in top.hinged], top.base_dof + top.links
     if not isinstance(like.q, tuple):
         number = np.arange(top.dof)
-        turning = (number >= turns.start) & (number < turns.stop)
-        return jnp.where(turning, 1.0, world.length), number < turns.stop
+        return jnp.where(np.isin(number, turns), 1.0, world.length), number < places
     units = [jnp.asarray(1.0) if i in turns else world.length for i in range(top.dof)]
-    return tuple(units), tuple(np.asarray(i < turns.stop) for i in range(top.dof))
+    return tuple(units), tuple(np.asarray(i < places) for i in range(top.dof))
 
 
 def passed(look: list[Watch | None], span: Real) -> Any:
@@ -109,8 +108,8 @@ def most_turned(world: World, before: Continuous, after: Continuous) -> Any:
     top = world.mechanism.topology
     if not isinstance(after.q, tuple):
         return jnp.max(jnp.abs(after.q - before.q)[top.angles])
-    angles = [jnp.abs(after.q[top.angle_index(k)] - before.q[top.angle_index(k)]) for k in range(top.links)]
-    return functools.reduce(jnp.maximum, angles)
+    angles = [jnp.abs(after.q[top.angle_index(k)] - before.q[top.angle_index(k)]) for k in top.hinged]
+    return functools.reduce(jnp.maximum, angles, jnp.asarray(0.0))
 
 
 def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]:

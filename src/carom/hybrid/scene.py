@@ -5,7 +5,6 @@ Everything is scalar by scalar: under vmap each scalar becomes a vector over the
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,10 +12,12 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..dynamics import _elastic_links as elastic_links
+from ..dynamics import _sliding_trees as sliding_trees
 from ..dynamics.kinematics import LinkMotion as Frame
 from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
+from ..mechanism._length import length_of as length_of
 from ..quantities import Coordinates, Given, Real, Reals, Vector
 
 
@@ -64,15 +65,6 @@ class Load:
             return self.array
         one_by_one = jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
         return one_by_one if self.array is None else one_by_one + self.array
-
-
-def length_of(mechanism: Mechanism) -> Any:
-    """Of the largest link [m], wherever the world stands; 1 m where nothing has a size."""
-    n = mechanism.numbers
-    points = [jnp.sqrt(jnp.sum(x * x, axis=-1)) for x in (n.hang, n.tip, n.com, n.site)]
-    bodies = jnp.sqrt(n.inertia / jnp.where(n.mass > 0.0, n.mass, 1.0))
-    largest = functools.reduce(jnp.maximum, [jnp.max(x, initial=0.0) for x in (*points, bodies)])
-    return jnp.where(largest > 0.0, largest, 1.0)
 
 
 class Scene:
@@ -131,9 +123,19 @@ class Scene:
         self._gravity = value
 
     def angle(self, link: int) -> Any:
-        return self.q[self.top.angle_index(link)]
+        """Absolute angle of a link [rad]; one that slides has that of its parent."""
+        index = self.top.turn_index(link)
+        return 0.0 if index is None else self.q[index]
 
     def rate(self, link: int) -> Any:
+        index = self.top.turn_index(link)
+        return 0.0 if index is None else self.v[index]
+
+    def coordinate(self, link: int) -> Any:
+        """The own coordinate of a link: its absolute angle [rad], or, on a slider, its displacement [m]."""
+        return self.q[self.top.angle_index(link)]
+
+    def speed(self, link: int) -> Any:
         return self.v[self.top.angle_index(link)]
 
     def frame(self, link: int) -> Frame:
@@ -185,7 +187,11 @@ class Scene:
         base = self.top.base_index(self.top.trees[site.link])
         total = 0.0 if base is None else speeds[base] + speeds[base + 1]
         for link, lever in self._levers(site):
-            total = total + lever * speeds[self.top.angle_index(link)]
+            index = self.top.turn_index(link)
+            total = total + (0.0 if index is None else lever * speeds[index])
+        for link in self._slid(site):  # the farther out, the larger the lever, up to the end of a step
+            grown = self.span * sum(speeds[self.top.angle_index(k)] for k in (self.top.carriers[link],) if k >= 0)
+            total = total + (1.0 + grown) * speeds[self.top.angle_index(link)]
         if self.top.elastic:
             x, y, _, _ = self.site(site)
             for index, jx, jy in self._bending_columns(site.link, x, y, site):
@@ -196,8 +202,13 @@ class Scene:
         """Links on the way to a site, and how far each carries it at most [m]."""
         n = self.mechanism.numbers
         each = [(i, jnp.abs(n.hang[s][0]) + jnp.abs(n.hang[s][1])) for i, s in self.top.paths[site.link]]
+        each += [(k, 2.0 * jnp.abs(self.q[self.top.angle_index(k)])) for k in self._slid(site)]  # 2: |e_x| + |e_y|
         place = n.site[site.index]
         return [*each, (site.link, jnp.abs(place[0]) + jnp.abs(place[1]))]
+
+    def _slid(self, site: Site) -> list[int]:
+        """Links on the way to a site that slide."""
+        return [k for k in (*(i for i, _ in self.top.paths[site.link]), site.link) if self.top.slides[k]]
 
     def bent(self, site: Site) -> Any:
         """A site of an elastic mechanism in its link's frame."""
@@ -227,6 +238,8 @@ class Scene:
         base = self.top.base_index(self.top.trees[link])
         if base is not None:
             columns += [(base, 1.0, 0.0), (base + 1, 0.0, 1.0)]
+        if self.top.sliding:
+            return columns + sliding_trees.columns_at(self.mechanism, self.frame, link, x, y)
         for i, s in self.top.paths[link]:  # an ancestor moves the point as it moves its own child's joint
             f, child = self.frame(i), self.frame(s)
             columns.append((self.top.angle_index(i), -(child.y - f.y), child.x - f.x))
@@ -261,11 +274,11 @@ class Scene:
             load.add(index, jx * fx + jy * fy)
 
     def turn(self, load: Load, link: int, torque: Real) -> None:
-        """Apply the torque of the parent on a link, and its reaction on the parent."""
+        """Apply the torque of the parent on a link (on a slider the force along it), and its reaction on the parent."""
         load.add(self.top.angle_index(link), torque)
-        parent = self.top.parents[link]
-        if parent >= 0:
-            load.add(self.top.angle_index(parent), -torque)
+        above = self.top.turned_by[link]
+        if above >= 0:
+            load.add(self.top.angle_index(above), -torque)
             for index, slope in self.joint_slopes(link):
                 load.add(index, -torque * slope)
 
@@ -277,14 +290,17 @@ class Scene:
         return [(index, reach.slope[j]) for j, index in enumerate(self.top.mode_index(parent))]
 
     def relative_rate(self, link: int) -> Any:
-        parent = self.top.parents[link]
-        bend = sum(slope * self.v[index] for index, slope in self.joint_slopes(link))
-        return self.rate(link) - (self.rate(parent) if parent >= 0 else 0.0) - bend
+        """Rate of a joint: of its angle [rad/s], or of its displacement [m/s]."""
+        return self._relative(link, self.v)
 
     def relative_angle(self, link: int) -> Any:
-        parent = self.top.parents[link]
-        bend = sum(slope * self.q[index] for index, slope in self.joint_slopes(link))
-        return self.angle(link) - (self.angle(parent) if parent >= 0 else 0.0) - bend
+        """Coordinate of a joint: angle to the parent [rad], or, on a slider, displacement [m]."""
+        return self._relative(link, self.q)
+
+    def _relative(self, link: int, values: Any) -> Any:
+        above = self.top.turned_by[link]
+        bend = sum(slope * values[index] for index, slope in self.joint_slopes(link))
+        return values[self.top.angle_index(link)] - (values[self.top.angle_index(above)] if above >= 0 else 0.0) - bend
 
 
 def split(mechanism: Mechanism, vector: Given) -> Any:

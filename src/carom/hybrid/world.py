@@ -84,6 +84,7 @@ class World(eqx.Module):
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")
         errors.names("extra states", [quantity.name for quantity in self.extra])
+        _refuse_crossed_stops(self.contacts)
         errors.number("World", "settle_speed", settle_speed, least=0.0)
         errors.name_in("friction_rule of World", friction_rule, FRICTION_RULES)
         for automaton in self.automata:
@@ -152,6 +153,8 @@ class World(eqx.Module):
         base_velocity: Rows | None = None,
         bending: Rows | None = None,
         bending_rates: Rows | None = None,
+        slides: Rows | None = None,
+        slide_rates: Rows | None = None,
         relative: bool = False,
         degrees: bool = False,
         extra: Mapping[str, Any] | None = None,
@@ -159,7 +162,8 @@ class World(eqx.Module):
     ) -> State:
         """A state to start from, as `Mechanism.state` makes it; what is left out is zero.
 
-        - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
+        - `angles`, `rates`: of the links on hinges, absolute or `relative` to the parent, in radians or `degrees`
+        - `slides` [m], `slide_rates` [m/s]: of the links on sliders
         - `base`, `base_velocity`: (x, y) of every free tree
         - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
         - `extra`: values of extra states (`carom.ExtraStates`) by name; those left out begin as they were declared
@@ -173,6 +177,8 @@ class World(eqx.Module):
             base_velocity=base_velocity,
             bending=bending,
             bending_rates=bending_rates,
+            slides=slides,
+            slide_rates=slide_rates,
             relative=relative,
             degrees=degrees,
             extra=extra,
@@ -223,6 +229,22 @@ def _loose_joint(link: str, field: str, value: Real) -> str:
     return (
         f"the joint of '{link}' has {field} {float(value):g}, but '{link}' is the first link of a free base: it has no "
         f"joint, and nothing for a spring or damper to act against; leave {field} at 0 there"
+    )
+
+
+def _refuse_crossed_stops(contacts: Sequence[ContactReport]) -> None:
+    """A joint between two stops needs room: the lower one is below the upper one."""
+    stops = [contact.pair.stop for contact in contacts if contact.pair.stop is not None]
+    for low in stops:
+        for high in stops:
+            if low.link == high.link and low.sign > 0.0 > high.sign:
+                errors.refuse_if(low.angle >= high.angle, partial(_crossed, low, high))
+
+
+def _crossed(low: Any, high: Any) -> str:
+    return (
+        f"the lower JointLimit of '{low.link_name}' is {float(low.angle):g} {low.unit}, not below its upper one, "
+        f"{float(high.angle):g} {high.unit}; there is no room between them; exchange them"
     )
 
 

@@ -7,10 +7,11 @@ from .bodies import PointMass as PointMass
 from .bodies import Rod as Rod
 from .elastic import Beam as Beam
 from .forest import side_by_side as side_by_side
+from .joint import Joint as Joint
+from .joint import Slider as Slider
 from .link import BASE as BASE
 from .link import Fixed as Fixed
 from .link import Free as Free
-from .link import Joint as Joint
 from .link import Link as Link
 from .numbers import Numbers as Numbers
 from .state import State as State

@@ -14,6 +14,7 @@ from jaxtyping import Array
 from .. import errors
 from .._arguments import LinksLike
 from .bodies import AbstractBody
+from .joint import Slider, has_rotor
 from .link import BASE, Fixed, Free, Link
 from .numbers import Numbers
 from .topology import Topology
@@ -69,9 +70,47 @@ def topology_of(placed: list[Link], base: Fixed | Free) -> Topology:
         site_names=tuple(s for s, _ in sites),
         site_links=tuple(i for _, i in sites),
         modes=tuple(0 if (f := link.body.flexible()) is None else len(f.along) for link in placed),
+        slides=tuple(isinstance(link.joint, Slider) for link in placed),
+        rotors=tuple(has_rotor(link.joint) for link in placed),
     )
     _ = topology.order  # refuses circles
+    _refuse_sliders(topology)
+    _refuse_rotors(topology)
     return topology
+
+
+def _refuse_sliders(top: Topology) -> None:
+    """A slider needs a direction, which a free point has not, and a rigid guide."""
+    first = next((k for k, slides in enumerate(top.slides) if slides), None)
+    bends = next((k for k, modes in enumerate(top.modes) if modes), None)
+    if first is not None and bends is not None:
+        raise errors.CaromError(
+            f"link '{top.names[first]}' has a Slider and link '{top.names[bends]}' is elastic; a mechanism has either "
+            "sliders or elastic links; make the links rigid, or use a carom.Joint"
+        )
+    loose = next((k for k in top.loose if top.slides[k]), None)
+    if loose is not None:
+        raise errors.CaromError(
+            f"link '{top.names[loose]}' has a Slider on a free base, which is a point without direction; make the "
+            "first link a Body on a carom.Joint and let this one slide on it"
+        )
+
+
+def _refuse_rotors(top: Topology) -> None:
+    """A rotor turns with a joint of rigid links."""
+    first = next((k for k, rotor in enumerate(top.rotors) if rotor), None)
+    bends = next((k for k, modes in enumerate(top.modes) if modes), None)
+    if first is not None and bends is not None:
+        raise errors.CaromError(
+            f"the joint of link '{top.names[first]}' has a rotor_inertia and link '{top.names[bends]}' is elastic; "
+            "rotors go with rigid links only; leave it out, or make the links rigid"
+        )
+    loose = next((k for k in top.loose if top.rotors[k]), None)
+    if loose is not None:
+        raise errors.CaromError(
+            f"the joint of '{top.names[loose]}' has a rotor_inertia, but '{top.names[loose]}' is the first link of a "
+            "free base: it has no joint; leave it out"
+        )
 
 
 def _refuse_offsets(placed: list[Link], parents: list[int]) -> None:
@@ -99,9 +138,10 @@ def numbers_of(placed: list[Link], base: Fixed | Free, topology: Topology) -> Nu
     def hang(link: Link, parent: int) -> tuple[Any, Any]:
         if link.at is not None:
             return link.at[0], link.at[1]
-        return placed[parent].body.end() if parent >= 0 else (0.0, 0.0)
+        return _stands(placed[parent], placed[parent].body.end()) if parent >= 0 else (0.0, 0.0)
 
-    sites = [link.body.end() for link in placed]
+    tips = [_stands(link, link.body.end()) for link in placed]
+    sites = list(tips)
     sites += [(point[0], point[1]) for link in placed for point in link.sites.values()]
     hangs = [hang(link, p) for link, p in zip(placed, topology.parents, strict=True)]
     owners = [placed[i].body for i in topology.site_links]
@@ -109,19 +149,31 @@ def numbers_of(placed: list[Link], base: Fixed | Free, topology: Topology) -> Nu
     pivot = (base.x, base.y) if isinstance(base, Fixed) else (0.0, 0.0)
     return Numbers(
         mass=stack([link.body.mass for link in placed]),
-        com=stack([link.body.centre() for link in placed]),
+        com=stack([_stands(link, link.body.centre()) for link in placed]),
         inertia=stack([link.body.inertia_about_centre() for link in placed]),
         hang=stack(hangs),
-        tip=stack([link.body.end() for link in placed]),
+        tip=stack(tips),
+        axis=stack([link.joint.direction if isinstance(link.joint, Slider) else (0.0, 0.0) for link in placed]),
         stiffness=stack([link.joint.stiffness for link in placed]),
         rest=stack([link.joint.rest for link in placed]),
         damping=stack([link.joint.damping for link in placed]),
+        rotor=stack([link.joint.rotor_inertia for link in placed]),
+        gear=stack([link.joint.gear for link in placed]),
         site=stack(sites),
         pivot=stack([pivot]),
         flex=tuple(link.body.flexible() for link in placed),
         hang_reach=tuple(None if b is None else b.reach(*at) for b, at in zip(above, hangs, strict=True)),
         site_reach=tuple(b.reach(*at) for b, at in zip(owners, sites, strict=True)),
     )
+
+
+def _stands(link: Link, point: Any) -> tuple[Any, Any]:
+    """A point of a body in its link's frame: on a slider the body may stand at an angle in it."""
+    x, y = point
+    if not isinstance(link.joint, Slider):
+        return x, y
+    cos, sin = jnp.cos(link.joint.angle), jnp.sin(link.joint.angle)
+    return cos * x - sin * y, sin * x + cos * y
 
 
 def refuse_idle_links(numbers: Numbers, topology: Topology) -> None:
@@ -133,7 +185,7 @@ def refuse_idle_links(numbers: Numbers, topology: Topology) -> None:
     for k, name in enumerate(topology.names):
         points = [hang[c] for c in topology.children[k]]
         points += [site[i] for i, owner in enumerate(topology.site_links) if owner == k]
-        moves_a_point = any(np.any(p != 0) for p in points)
+        moves_a_point = topology.slides[k] or any(np.any(p != 0) for p in points)
         if inertia[k] == 0 and not np.any(mass[k] * com[k]) and not moves_a_point:
             raise errors.CaromError(
                 f"link '{name}' has zero length and no moment of inertia; turning it moves nothing, so its angle has "

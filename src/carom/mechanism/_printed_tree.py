@@ -28,12 +28,14 @@ def table(numbers: Numbers, top: Topology) -> str:
         f"{'inertia [kg m^2]':>17}"
     )
     for k in range(min(top.links, 20)):
+        more = "  slides along ({:g}, {:g})".format(*numbers.axis[k]) if top.slides[k] else ""
+        more += f"  rotor {numbers.rotor[k]:g} kg m^2, gear {numbers.gear[k]:g}" if top.rotors[k] else ""
         parent = top.names[top.parents[k]] if top.parents[k] >= 0 else top.tree_names[top.trees[k]]
         at = "({:g}, {:g})".format(*numbers.hang[k])
         com = "({:g}, {:g})".format(*numbers.com[k])
         lines.append(
             f"  {top.names[k]:12} {top.shapes[k]:6} {parent:12} {at:>16} {numbers.mass[k]:10g} {com:>16} "
-            f"{numbers.inertia[k]:17g}"
+            f"{numbers.inertia[k]:17g}{more}"
         )
     if top.links > 20:
         lines.append(f"  ... and {top.links - 20} more")

@@ -31,8 +31,8 @@ PerLink = Any  # list of tuples of scalars (small) or tuple of arrays over the l
 
 
 def small(topology: Topology) -> bool:
-    """Few links, or elastic ones, whose numbers differ from link to link: written out one after the other."""
-    return topology.links <= UNROLL or topology.elastic
+    """Few links, or such as bend, slide or have rotors: written out one after the other."""
+    return topology.links <= UNROLL or topology.elastic or topology.jointed
 
 
 def per_link(topology: Topology, *columns: Any) -> PerLink:

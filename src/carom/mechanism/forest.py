@@ -43,6 +43,8 @@ def side_by_side(**mechanisms: Mechanism) -> Mechanism:
         site_names=tuple(f"{name}.{site}" for name, p in parts for site in p.topology.site_names),
         site_links=tuple(int(i + d) for t, d in zip(tops, links, strict=False) for i in t.site_links),
         modes=tuple(m for t in tops for m in t.modes),
+        slides=tuple(s for t in tops for s in t.slides),
+        rotors=tuple(r for t in tops for r in t.rotors),
     )
     made_of = {name: part.recipe for name, part in parts}
     recipe = Recipe(made_of if all(isinstance(r.made_of, Tree) for r in made_of.values()) else None)

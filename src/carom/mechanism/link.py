@@ -1,4 +1,4 @@
-"""How a body hangs in a mechanism: its name, its parent, the point, the spring and damper of its joint."""
+"""How a body hangs in a mechanism: its name, its parent, the point, its joint."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import equinox as eqx
 
 from .. import errors
 from .bodies import AbstractBody
+from .joint import AnyJoint, Joint
 
 
 class Fixed(eqx.Module):
@@ -30,31 +31,14 @@ class Free(eqx.Module):
     """
 
 
-class Joint(eqx.Module):
-    """Spring and damper of a revolute joint, acting on the angle relative to the parent.
-
-    - `stiffness` [N m/rad] >= 0, `rest` [rad] the relative angle without spring torque
-    - `damping` [N m s/rad] >= 0
-    """
-
-    stiffness: Any = 0.0
-    rest: Any = 0.0
-    damping: Any = 0.0
-
-    def __check_init__(self) -> None:
-        errors.number("Joint", "stiffness", self.stiffness, least=0.0)
-        errors.number("Joint", "rest", self.rest)
-        errors.number("Joint", "damping", self.damping, least=0.0)
-
-
 class Link(eqx.Module):
     """A body in its place.
 
     - `name`: any word; 'link1', 'link2', .. where none is given
     - `parent`: the name of the link it hangs on; `carom.BASE` hangs it on the base; the previous link by default
     - `at` [m]: the point of the parent (in the parent's frame) where it hangs; the parent's tip by default
-    - `joint`: spring and damper there
-    - `sites`: named points [m] of this body
+    - `joint`: `carom.Joint` (a hinge, the default) or `carom.Slider`, with spring and damper
+    - `sites`: named points [m] of this link, in its frame
     """
 
     body: Any
@@ -79,8 +63,10 @@ class Link(eqx.Module):
             raise errors.CaromError(
                 f"body of {owner} is a {type(self.body).__name__}; it must be a Rod, Disk, PointMass or Body"
             )
-        if not isinstance(self.joint, Joint):
-            raise errors.CaromError(f"joint of {owner} is a {type(self.joint).__name__}; it must be a carom.Joint")
+        if not isinstance(self.joint, AnyJoint):
+            raise errors.CaromError(
+                f"joint of {owner} is a {type(self.joint).__name__}; it must be a carom.Joint or a carom.Slider"
+            )
         if self.at is not None:
             errors.vector(owner, "at", self.at, 2)
         for site, point in self.sites.items():

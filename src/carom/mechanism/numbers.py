@@ -24,9 +24,12 @@ class Numbers(eqx.Module):
     inertia: Float[Array, " links"]
     hang: Float[Array, "links 2"]  # where the link hangs, in its parent's frame (or relative to the base point)
     tip: Float[Array, "links 2"]
+    axis: Float[Array, "links 2"]  # of a slider, a unit vector in its parent's frame; zero on a hinge
     stiffness: Float[Array, " links"]
     rest: Float[Array, " links"]
     damping: Float[Array, " links"]
+    rotor: Float[Array, " links"]  # moment of inertia
+    gear: Float[Array, " links"]
     site: Float[Array, "sites 2"]
     pivot: Float[Array, "trees 2"]  # of fixed trees; zero for free ones
     # What bends, one entry each; None where the link is rigid

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from .. import errors
 from .._arguments import StateLike
 from ..quantities import Real, Rows, Vector
+from ._sliding import refuse_counts
 
 if TYPE_CHECKING:
     from .tree import Mechanism
@@ -125,14 +126,16 @@ def _has_rows(mechanism: Mechanism, field: str, array: Vector) -> bool:
 
 def _single(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) -> State:
     top = mechanism.topology
-    sizes = {"angles": top.links, "rates": top.links, "bending": sum(top.modes), "bending_rates": sum(top.modes)}
+    sizes = {"bending": sum(top.modes), "bending_rates": sum(top.modes)}
+    for fields in (("angles", "slides"), ("rates", "slide_rates")):
+        refuse_counts("state", top, given[fields[0]], given[fields[1]], fields)
     for field, value in given.items():
-        if value is not None:
+        if value is not None and (field in sizes or field.startswith("base")):
             size = sizes.get(field, top.base_dof)
             errors.vector("state", field, jnp.ravel(value) if field.startswith("base") else value, size)
-    still = jnp.zeros(top.links)
+    still = jnp.zeros(len(top.hinged))
     angles, rates = (still if given[name] is None else given[name] for name in ("angles", "rates"))
-    return State(
-        mechanism.coordinates(angles, base=given["base"], bending=given["bending"], **how),
-        mechanism.coordinates(rates, base=given["base_velocity"], bending=given["bending_rates"], **how),
-    )
+    place: dict[str, Any] = {"base": given["base"], "bending": given["bending"], "slides": given["slides"], **how}
+    speed: dict[str, Any] = {"base": given["base_velocity"], "bending": given["bending_rates"], **how}
+    speed["slides"] = given["slide_rates"]
+    return State(mechanism.coordinates(angles, **place), mechanism.coordinates(rates, **speed))

@@ -13,8 +13,9 @@ from .._arguments import Name
 class Topology:
     """Hashable structure of a forest of links; every tuple runs over links unless it says otherwise.
 
-    The generalized coordinates are (x, y of every free tree's base ..., absolute angle of every link ..., modal
-    coordinates of every elastic link ...).
+    The generalized coordinates are (x, y of every free tree's base ..., one of every link ..., modal coordinates of
+    every elastic link ...). A link on a hinge has its absolute angle [rad]; one on a slider has its displacement [m]
+    along its parent, and turns with its parent.
     """
 
     names: tuple[str, ...]
@@ -26,6 +27,8 @@ class Topology:
     site_names: tuple[str, ...]  # per site
     site_links: tuple[int, ...]  # per site
     modes: tuple[int, ...]  # per link: modal coordinates, none for a rigid link
+    slides: tuple[bool, ...]  # per link: does it slide along its parent, instead of turning?
+    rotors: tuple[bool, ...]  # per link: does a motor's rotor turn with its joint?
 
     @property
     def links(self) -> int:
@@ -44,10 +47,45 @@ class Topology:
         """Does any link bend?"""
         return any(self.modes)
 
+    @cached_property
+    def sliding(self) -> bool:
+        """Does any link slide?"""
+        return any(self.slides)
+
+    @cached_property
+    def jointed(self) -> bool:
+        """Has a joint more than a plain hinge: does it slide, or turn a rotor?"""
+        return self.sliding or any(self.rotors)
+
     @property
     def angles(self) -> slice:
-        """Where the link angles stand in q."""
+        """Where the links' own coordinates stand in q: angles on hinges, displacements on sliders."""
         return slice(self.base_dof, self.base_dof + self.links)
+
+    @cached_property
+    def carriers(self) -> tuple[int, ...]:
+        """The link whose angle is that of the link: itself on a hinge; -1 where all slides on the world."""
+        found: dict[int, int] = {-1: -1}
+        for k in self.order:
+            found[k] = found[self.parents[k]] if self.slides[k] else k
+        return tuple(found[k] for k in range(self.links))
+
+    @cached_property
+    def turned_by(self) -> tuple[int, ...]:
+        """The link whose angle a joint's own is measured from; -1: from the x axis, or nothing, as on a slider."""
+        return tuple(
+            -1 if slides or p < 0 else self.carriers[p] for p, slides in zip(self.parents, self.slides, strict=True)
+        )
+
+    @cached_property
+    def hinged(self) -> tuple[int, ...]:
+        """Links that turn."""
+        return tuple(k for k, slides in enumerate(self.slides) if not slides)
+
+    @cached_property
+    def slid(self) -> tuple[int, ...]:
+        """Links that slide."""
+        return tuple(k for k, slides in enumerate(self.slides) if slides)
 
     @property
     def loose(self) -> tuple[int, ...]:
@@ -83,6 +121,11 @@ class Topology:
         return tuple(map(tuple, found))
 
     @cached_property
+    def turned(self) -> tuple[tuple[int, ...], ...]:
+        """For every link those whose joints' angles are measured from it: its children, but for sliders."""
+        return tuple(tuple(c for c, above in enumerate(self.turned_by) if above == k) for k in range(self.links))
+
+    @cached_property
     def paths(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """For link k the pairs (ancestor i, child s of i on the way to k), from the root down."""
         found: dict[int, tuple[tuple[int, int], ...]] = {}
@@ -104,8 +147,13 @@ class Topology:
         return 2 * sum(self.free[:tree]) if self.free[tree] else None
 
     def angle_index(self, link: int) -> int:
-        """Where the angle of a link stands in q."""
+        """Where the own coordinate of a link stands in q: its angle, or, on a slider, its displacement."""
         return self.base_dof + link
+
+    def turn_index(self, link: int) -> int | None:
+        """Where the angle of a link stands in q; None if it never turns, as it slides on the world."""
+        carrier = self.carriers[link]
+        return None if carrier < 0 else self.base_dof + carrier
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 y                 theta_2                     theta_k: angle of link k's axis from the world's x axis,
 |               /                                      counter-clockwise positive [rad]
-|      o-------o  link 2                      o: revolute joints
+|      o-------o  link 2                      o: hinges; on a slider a link has a displacement instead
 |     / link 1
 |    /  theta_1
 +---o----------- x
@@ -28,6 +28,7 @@ from . import _walk as walk
 from ._assembly import named, numbers_of, refuse_idle_links, topology_of
 from ._printed_tree import table
 from ._recipe import Recipe, Tree, Weld
+from ._sliding import joint_values, slid_to_absolute
 from ._weld import welded
 from .bodies import AbstractBody
 from .link import Fixed, Free
@@ -88,12 +89,26 @@ class Mechanism(eqx.Module):
         return Site(name, self.topology.site_links[index], index)
 
     def angles(self, q: Float[Array, " dof"], relative: bool = False, degrees: bool = False) -> Float[Array, " links"]:
-        """Link angles of a coordinate vector (or rates of a velocity): absolute, or relative to the parent."""
+        """Link angles of a coordinate vector (or rates of a velocity): absolute, or relative to the parent.
+
+        A link on a slider has the angle of its parent, and none relative to it.
+        """
+        top = self.topology
         errors.vector("mechanism", "q", q, self.dof)
-        angles = jnp.asarray(q)[self.topology.angles]
-        if relative:
-            angles = self.to_relative(jnp.asarray(q))[self.topology.angles]
+        angles = self.joints(q) if relative else jnp.asarray(q)[top.angles]
+        if top.sliding:
+            known = np.asarray(top.slides) if relative else np.asarray(top.carriers) < 0
+            angles = jnp.where(known, 0.0, angles if relative else angles[np.maximum(top.carriers, 0)])
         return jnp.rad2deg(angles) if degrees else angles
+
+    def joints(self, q: Float[Array, " dof"]) -> Float[Array, " links"]:
+        """Joint coordinates (or their rates): angle to the parent [rad] on a hinge, displacement [m] on a slider."""
+        return self.to_relative(jnp.asarray(q))[self.topology.angles]
+
+    def slides(self, q: Float[Array, " dof"]) -> Float[Array, " sliders"]:
+        """Displacements [m] of the links on sliders (or their rates), in the order of the links."""
+        errors.vector("mechanism", "q", q, self.dof)
+        return jnp.asarray(q)[self.topology.angles][np.asarray(self.topology.slid, dtype=int)]
 
     def base(self, q: Float[Array, " dof"]) -> Float[Array, "free 2"]:
         """Base positions of the free trees in a coordinate vector (or velocities of a velocity)."""
@@ -114,20 +129,21 @@ class Mechanism(eqx.Module):
         relative: bool = False,
         degrees: bool = False,
         bending: Given | None = None,
+        slides: Given | None = None,
     ) -> Float[Array, " dof"]:
-        """Coordinate vector from link angles; with rates and base velocities, a velocity vector.
+        """Coordinate vector from the angles of the links on hinges; with rates and velocities, a velocity vector.
 
         `base` is (x, y) of every free tree, zero by default. `relative` angles are measured from the parent link.
         `bending` are the modal coordinates [m] of all elastic links, one after the other, zero by default.
+        `slides` are the displacements [m] of the links on sliders, zero by default.
         """
-        errors.vector("mechanism", "angles", angles, self.topology.links)
-        angles = jnp.asarray(angles, dtype=float)
+        own = joint_values(self.topology, angles, slides, degrees)
         base = jnp.zeros(self.topology.base_dof) if base is None else jnp.ravel(jnp.asarray(base, dtype=float))
         errors.vector("mechanism", "base", base, self.topology.base_dof)
         count = sum(self.topology.modes)
         bend = jnp.zeros(count) if bending is None else jnp.ravel(jnp.asarray(bending, dtype=float))
         errors.vector("mechanism", "bending", bend, count)
-        q = jnp.concatenate([base, jnp.deg2rad(angles) if degrees else angles, bend])
+        q = jnp.concatenate([base, own, bend])
         return self.to_absolute(q) if relative else q
 
     def state(
@@ -139,6 +155,8 @@ class Mechanism(eqx.Module):
         base_velocity: Rows | None = None,
         bending: Rows | None = None,
         bending_rates: Rows | None = None,
+        slides: Rows | None = None,
+        slide_rates: Rows | None = None,
         relative: bool = False,
         degrees: bool = False,
         extra: Mapping[str, Any] | None = None,
@@ -146,7 +164,8 @@ class Mechanism(eqx.Module):
     ) -> State:
         """A state to start from; what is left out is zero.
 
-        - `angles`, `rates`: of the links, absolute or `relative` to the parent, in radians or `degrees`
+        - `angles`, `rates`: of the links on hinges, absolute or `relative` to the parent, in radians or `degrees`
+        - `slides` [m], `slide_rates` [m/s]: of the links on sliders
         - `base`, `base_velocity`: (x, y) of every free tree
         - `bending`, `bending_rates`: modal coordinates [m] of the elastic links
         - `extra`: values by name, of extra states that a world has (`carom.ExtraStates`)
@@ -160,6 +179,8 @@ class Mechanism(eqx.Module):
             "base_velocity": base_velocity,
             "bending": bending,
             "bending_rates": bending_rates,
+            "slides": slides,
+            "slide_rates": slide_rates,
         }
         how = {"relative": relative, "degrees": degrees}
         for name in unknown:
@@ -169,13 +190,13 @@ class Mechanism(eqx.Module):
     def to_relative(self, q: Float[Array, " dof"]) -> Float[Array, " dof"]:
         """Replace absolute angles (or rates) by those relative to the parent. A constant linear map.
 
-        On an elastic parent the joint sits on a section that has turned with the bending.
+        On an elastic parent the joint sits on a section that has turned with the bending. Displacements stay.
         """
         errors.vector("mechanism", "q", q, self.dof)
-        nb, parents = self.topology.base_dof, np.asarray(self.topology.parents)
+        nb, above = self.topology.base_dof, np.asarray(self.topology.turned_by)
         angles = q[self.topology.angles]
-        relative = angles - jnp.where(parents >= 0, angles[np.maximum(parents, 0)], 0.0) - self._slopes(q)
-        return jnp.concatenate([q[:nb], relative, q[nb + len(parents) :]])
+        relative = angles - jnp.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
+        return jnp.concatenate([q[:nb], relative, q[nb + len(above) :]])
 
     def _slopes(self, q: Vector) -> Any:
         """By how much the section that carries each joint has turned against its link [rad]."""
@@ -195,6 +216,8 @@ class Mechanism(eqx.Module):
         """The inverse of `to_relative`."""
         errors.vector("mechanism", "q", q, self.dof)
         nb, topology = self.topology.base_dof, self.topology
+        if topology.sliding:
+            return slid_to_absolute(topology, q)
         summed = walk.outward(
             topology,
             lambda own, parent: (own[0] + parent[0],),
@@ -208,7 +231,7 @@ class Mechanism(eqx.Module):
 
         A joint's torque turns its link and reacts on the parent: the transpose of `to_relative`.
         """
-        nb, children = self.topology.base_dof, self.topology.children
+        nb, children = self.topology.base_dof, self.topology.turned
         torques = efforts[self.topology.angles]
         # A chain needs no scatter, which is slow in batches: one child is read, only further ones are added up.
         first = np.asarray([c[0] if c else -1 for c in children])

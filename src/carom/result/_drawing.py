@@ -122,7 +122,7 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
     result, m = clip.result, clip.result.world.mechanism
     body = Skeleton(m, states(result, clip.local(times)).q)
     top = m.topology
-    joints = [k for k in range(top.links) if top.parents[k] >= 0 or not top.free[top.trees[k]]]
+    joints = [k for k in top.hinged if top.parents[k] >= 0 or not top.free[top.trees[k]]]
     fixed = [k for k in joints if top.parents[k] < 0]
     place, held = clip.place, result.world.constraints
     pivots = [body.origin[k][0] for k in fixed]

@@ -19,12 +19,15 @@ class Skeleton:
     def __init__(self, mechanism: Mechanism, q: np.ndarray) -> None:
         n, top = mechanism.numbers, mechanism.topology
         self.mechanism, self.q = mechanism, q
-        angle = q[:, top.angles]
+        carriers = np.asarray(top.carriers)
+        angle = np.where(carriers >= 0, q[:, top.base_dof + np.maximum(carriers, 0)], 0.0)
         self.cos, self.sin = np.cos(angle), np.sin(angle)
         self.origin: list[Any] = [None] * top.links
         for k in top.order:
             parent, at = top.parents[k], top.base_index(top.trees[k])
             hang = np.asarray(n.hang[k])
+            if top.slides[k]:
+                hang = hang + q[:, top.angle_index(k), None] * np.asarray(n.axis[k])
             if parent >= 0:
                 self.origin[k] = self.point(parent, hang, n.hang_reach[k])
             elif at is None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import errors
+from ..mechanism import Topology
 from ..quantities import Times
 from . import _signals as signals
 from ._dense import states
@@ -90,14 +91,25 @@ def _said(units: str, meaning: str) -> dict[str, str]:
     return {"units": units, "long_name": meaning}
 
 
+def _turned(top: Topology, values: np.ndarray) -> np.ndarray:
+    """Angles of all links (or rates); one that slides has that of its parent."""
+    carriers = np.asarray(top.carriers)
+    return np.where(carriers >= 0, values[:, top.base_dof + np.maximum(carriers, 0)], 0.0)
+
+
 def _motion(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, list[str]]]:
     """Coordinates and velocities: angles, free bases, bending."""
     top, at = result.world.mechanism.topology, states(result, times)
     out: Variables = {
-        "angle": (("time", "link"), at.q[:, top.angles], _said("rad", "angle of the link")),
-        "rate": (("time", "link"), at.v[:, top.angles], _said("rad/s", "rate of the link's angle")),
+        "angle": (("time", "link"), _turned(top, at.q), _said("rad", "angle of the link")),
+        "rate": (("time", "link"), _turned(top, at.v), _said("rad/s", "rate of the link's angle")),
     }
     names: dict[str, list[str]] = {}
+    if top.sliding:
+        own = [top.angle_index(k) for k in top.slid]
+        names["slider"] = [top.names[k] for k in top.slid]
+        out["slide"] = (("time", "slider"), at.q[:, own], _said("m", "displacement of the link along its parent"))
+        out["slide_rate"] = (("time", "slider"), at.v[:, own], _said("m/s", "rate of the displacement"))
     if top.base_dof:
         names["base"] = [name for name, free in zip(top.tree_names, top.free, strict=True) if free]
         where = ("time", "base", "axis")
@@ -172,7 +184,8 @@ def _control(result: Result, times: np.ndarray) -> tuple[Variables, dict[str, li
     if found:
         names["controller"] = list(found)
         values = np.stack([e.torques for e in found.values()], axis=1)
-        out["torque"] = (("time", "controller", "link"), values, _said("N m", "torque of the parent on the link"))
+        unit = "N m (N on sliders)" if result.world.mechanism.topology.sliding else "N m"
+        out["torque"] = (("time", "controller", "link"), values, _said(unit, "torque of the parent on the link"))
     if forces:
         names["thruster"] = list(forces)
         values = np.stack(list(forces.values()), axis=1)

@@ -141,7 +141,7 @@ def _count(name: str, value: int, other: int) -> Number:
 def _states(first: Result, second: Result) -> list[Number | None]:
     """Coordinates and velocities at the end; zero is judged by the largest of the run."""
     top = first.world.mechanism.topology
-    turning = range(top.dof)[top.angles]
+    turning = [top.angle_index(k) for k in top.hinged]
     units = ["rad" if k in turning else "m" for k in range(top.dof)]
     rows: list[Number | None] = []
     for head, per, a, b in (("", "", first.q, second.q), ("velocity of ", "/s", first.v, second.v)):

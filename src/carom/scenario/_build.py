@@ -68,7 +68,7 @@ def state_of(scenario: Scenario, whole: Mechanism) -> State:
     """Where it starts and how it moves then."""
     given = start_of(scenario)
     how = {key: given.pop(key) for key in ("relative", "degrees")}
-    moving = {key: given.pop(key) for key in ("rates", "base_velocity", "bending_rates") if key in given}
+    moving = {key: given.pop(key) for key in ("rates", "slide_rates", "base_velocity", "bending_rates") if key in given}
     with at("start", holds=scenario.start):
         whole.state(**given, **how)
     with at("start", words="rates and velocities of the start", holds=scenario.start):
@@ -123,7 +123,7 @@ def _mechanism(place: tuple[str, ...], m: world_tables.Mechanism) -> Mechanism:
     links = []
     for name, link in m.links.items():
         with at(*place, "links", name, holds=link):
-            joint = mechanism.Joint(**link.joint.model_dump())
+            joint = link.made_joint(name)
             where = None if link.at is None else tuple(link.at)
             sites = {site: tuple(point) for site, point in link.sites.items()}
             links.append(mechanism.Link(link.body.made(), name, link.parent, where, joint, sites))
@@ -173,7 +173,8 @@ def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Ve
 
 def _start_pose(scenario: Scenario, whole: Mechanism) -> Any:
     """Where it starts, brought to where the constraints hold if the file asks for that."""
-    given = {k: v for k, v in start_of(scenario).items() if k in ("angles", "base", "bending", "relative", "degrees")}
+    kept = ("angles", "slides", "base", "bending", "relative", "degrees")
+    given = {k: v for k, v in start_of(scenario).items() if k in kept}
     q = whole.coordinates(**given)
     held = _constraints(scenario, whole) if scenario.start and scenario.start.assemble else []
     with at("start", holds=scenario.start):

@@ -26,7 +26,7 @@ from .contact_tables import Notes, told_contacts
 from .control_tables import told_controller
 from .form_tables import plain, plain_fields, plain_gravity
 from .model import Scenario
-from .world_tables import Spring
+from .world_tables import Link, Spring
 
 WORDS = ("title", "about", "source")
 
@@ -64,14 +64,17 @@ def _start(mechanism: Mechanism, state: State) -> dict[str, Any]:
     """Angles, and what is not zero."""
     top = mechanism.topology
     bends = slice(top.base_dof + top.links, None)
+    turned = np.asarray([top.angle_index(k) for k in top.hinged], dtype=int)
     parts = {
-        "rates": mechanism.angles(state.v),
+        "rates": state.v[turned],
+        "slides": mechanism.slides(state.q),
+        "slide_rates": mechanism.slides(state.v),
         "base": mechanism.base(state.q),
         "base_velocity": mechanism.base(state.v),
         "bending": state.q[bends],
         "bending_rates": state.v[bends],
     }
-    return {"angles": plain(mechanism.angles(state.q))} | {k: plain(x) for k, x in parts.items() if np.any(x)}
+    return {"angles": plain(state.q[turned])} | {k: plain(x) for k, x in parts.items() if np.any(x)}
 
 
 def _run(settings: Settings) -> dict[str, Any]:
@@ -119,10 +122,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
 
 
 def _link(link: mechanism.Link) -> dict[str, Any]:
-    out = plain_fields(link, ("parent", "at")) | {
-        "body": told_body(link.body),
-        "joint": plain_fields(link.joint, ("stiffness", "rest", "damping")),
-    }
+    out = plain_fields(link, ("parent", "at")) | {"body": told_body(link.body)} | Link.told_joint(link.joint)
     if link.sites:
         out["sites"] = {name: plain(point) for name, point in link.sites.items()}
     return out

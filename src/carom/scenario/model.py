@@ -35,8 +35,10 @@ FORMAT = 2
 class Start(Part):
     """The state in which a run begins."""
 
-    angles: Numbers = says("of all links [rad, or degrees]")
-    rates: Numbers | None = says("of all links [rad/s, or degrees/s]; at rest if left out", None)
+    angles: Numbers = says("of all links on hinges [rad, or degrees]")
+    rates: Numbers | None = says("of all links on hinges [rad/s, or degrees/s]; at rest if left out", None)
+    slides: Numbers | None = says("of all links on sliders [m]; 0 if left out", None)
+    slide_rates: Numbers | None = says("of all links on sliders [m/s]; at rest if left out", None)
     base: Numbers | Table | None = says("(x, y) of every free base [m]; the origin if left out", None)
     base_velocity: Numbers | Table | None = says("(x, y) of every free base [m/s]", None)
     bending: Numbers | None = says("modal coordinates of the elastic links [m]", None)

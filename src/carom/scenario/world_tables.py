@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from .. import element, mechanism
+from .. import element, errors, mechanism
 from .body_tables import AnyBody
 from .fields import Number, Part, Point, Word, says
 from .form_tables import plain, plain_fields
@@ -20,6 +20,20 @@ class Joint(Part):
     stiffness: Number = says("[N m/rad] >= 0", 0.0)
     rest: Number = says("relative angle without spring torque [rad]", 0.0)
     damping: Number = says("[N m s/rad] >= 0", 0.0)
+    rotor_inertia: Number = says("of its motor, which the parent carries [kg m^2] >= 0", 0.0)
+    gear: Number = says("turns of the rotor per turn of the joint", 1.0)
+
+
+class Slider(Part):
+    """A joint by which the link moves along its parent, with spring and damper."""
+
+    axis: Point = says("direction in the parent's frame, of any length", [1.0, 0.0])
+    angle: Number = says("of the body in its frame, which stays parallel to the parent's [rad]", 0.0)
+    stiffness: Number = says("[N/m] >= 0", 0.0)
+    rest: Number = says("displacement without spring force [m]", 0.0)
+    damping: Number = says("[N s/m] >= 0", 0.0)
+    rotor_inertia: Number = says("of its motor, which the parent carries [kg m^2] >= 0", 0.0)
+    gear: Number = says("angle of the rotor per displacement [rad/m]", 1.0)
 
 
 class Link(Part):
@@ -28,8 +42,23 @@ class Link(Part):
     body: AnyBody = says("what the link is made of")
     parent: Word | None = says("name of the link it hangs on, or base; the one before if left out", None)
     at: Point | None = says("where it hangs, in the parent's frame [m]; the parent's tip if left out", None)
-    joint: Joint = says("spring and damper of its joint", Joint())
+    joint: Joint = says("a hinge, with spring and damper", Joint())
+    slider: Slider | None = says("instead of a hinge, a slider along the parent", None)
     sites: dict[Word, Point] = says("named points (x, y) of this body [m]", {})
+
+    def made_joint(self, name: str) -> mechanism.Joint | mechanism.Slider:
+        if self.slider is None:
+            return mechanism.Joint(**self.joint.model_dump())
+        if self.joint != Joint():
+            raise errors.CaromError(f"link '{name}' has both joint and slider; it has one of them; leave one out")
+        return mechanism.Slider(**self.slider.model_dump() | {"axis": tuple(self.slider.axis)})
+
+    @classmethod
+    def told_joint(cls, joint: mechanism.Joint | mechanism.Slider) -> dict[str, Any]:
+        own = plain_fields(joint, ("stiffness", "rest", "damping", "rotor_inertia", "gear"))
+        if isinstance(joint, mechanism.Joint):
+            return {"joint": own}
+        return {"slider": own | plain_fields(joint, ("axis", "angle"))}
 
 
 class Weld(Part):

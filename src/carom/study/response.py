@@ -37,12 +37,13 @@ def response(result: Result, link: Name, target: Real, relative: bool = False) -
     times = np.linspace(result.t[0], result.t[-1], SAMPLES)
     q = np.asarray(result.at(times).q)
     angle = q[:, top.angle_index(k)]
-    if relative and top.parents[k] >= 0:
-        angle = angle - q[:, top.angle_index(top.parents[k])]
+    if relative and top.turned_by[k] >= 0:
+        angle = angle - q[:, top.angle_index(top.turned_by[k])]
     way = float(target) - angle[0]
     if way == 0.0:
         raise errors.CaromError(
-            f"target of response is {float(target):g} rad, where '{link}' starts; there is no step to respond to"
+            f"target of response is {float(target):g} {'m' if top.slides[k] else 'rad'}, where '{link}' starts; there "
+            "is no step to respond to"
         )
     done = (angle - angle[0]) / way
     return Response(

@@ -86,7 +86,7 @@ def _friction_of(name: str, friction: FrictionLike, pair: AbstractPair) -> Abstr
             f"friction of rigid contact '{name}' is {type(friction).__name__}; a rigid contact needs a law that sticks "
             "exactly: carom.Coulomb, Stribeck or Karnopp; smooth and bristle laws go with compliant ones"
         )
-    if pair.length_unit == "rad":
+    if pair.stop is not None:
         raise errors.CaromError(
             f"friction of rigid contact '{name}' is {type(friction).__name__}, but a joint's stop does not slide; "
             "leave it out"

@@ -55,6 +55,11 @@ def rigid_of(mechanism: Mechanism) -> Mechanism:
     if not isinstance(mechanism, Mechanism):
         raise errors.CaromError(f"mechanism of ContactInverse is a {type(mechanism).__name__}; it must be a Mechanism")
     top = mechanism.topology
+    if top.sliding:
+        raise errors.CaromError(
+            f"link '{top.names[top.slid[0]]}' is on a Slider; ContactInverse solves for torques of hinges only; use "
+            "carom.inverse_dynamics with the contact forces"
+        )
     if top.elastic:
         bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)
         raise errors.CaromError(

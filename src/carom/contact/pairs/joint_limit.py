@@ -20,7 +20,8 @@ class JointLimit(AbstractPair):
     """A stop that keeps the angle of a link relative to its parent above `lower` or below `upper` [rad].
 
     The indentation is an angle [rad], the normal force a torque [N m] between link and parent (between link and world
-    for the first link on a fixed base); nothing slides. A joint with two stops has two limits.
+    for the first link on a fixed base); nothing slides. A joint with two stops has two limits. On a slider the stop is
+    a displacement, the indentation a length [m] and the normal force a force [N] along its axis.
     """
 
     other: ClassVar[str] = "stop"
@@ -28,6 +29,7 @@ class JointLimit(AbstractPair):
     link_name: str = eqx.field(static=True)
     angle: Any
     sign: float = eqx.field(static=True)  # +1: a lower limit, -1: an upper one
+    slides: bool = eqx.field(static=True)
 
     def __init__(
         self, mechanism: Mechanism, link: Name, *, lower: Real | None = None, upper: Real | None = None
@@ -43,9 +45,11 @@ class JointLimit(AbstractPair):
                 f"JointLimit of '{link}', which hangs on a free base; a free point holds no torque; limit a joint "
                 "between two links, or fix the base"
             )
+        self.slides = top.slides[self.link]
         if (lower is None) == (upper is None):
             raise errors.CaromError(
-                f"JointLimit of '{link}' needs either lower= or upper= [rad]; a joint with two stops has two limits"
+                f"JointLimit of '{link}' needs either lower= or upper= [{self.length_unit}]; a joint with two stops "
+                "has two limits"
             )
         field, angle, self.sign = ("lower", lower, 1.0) if upper is None else ("upper", upper, -1.0)
         errors.number(f"JointLimit of '{link}'", field, angle)
@@ -57,15 +61,17 @@ class JointLimit(AbstractPair):
 
     @property
     def words(self) -> str:
-        return f"'{self.name}', {told('JointLimit', ('angle', self.angle, 'rad'))}"
+        return (
+            f"'{self.name}', {told('JointLimit', ('slide' if self.slides else 'angle', self.angle, self.length_unit))}"
+        )
 
     @property
     def length_unit(self) -> str:
-        return "rad"
+        return "m" if self.slides else "rad"
 
     @property
     def stop(self) -> Stop:
-        return Stop(self.link, self.link_name, self.angle, self.sign)
+        return Stop(self.link, self.link_name, self.angle, self.sign, self.length_unit)
 
     def touching(self, scene: Scene) -> Touching:
         joint, zero = scene.frame(self.link), jnp.asarray(0.0)
@@ -81,12 +87,12 @@ class JointLimit(AbstractPair):
         return zero, zero  # a stop is one place
 
     def size(self, scene: Scene, k: Touching) -> Any:
-        parent = scene.top.parents[self.link]
-        other = jnp.abs(scene.angle(parent)) if parent >= 0 else 0.0
-        return jnp.abs(scene.angle(self.link)) + other + jnp.abs(self.angle)
+        q, top, above = scene.q, scene.top, scene.top.turned_by[self.link]
+        other = jnp.abs(q[top.angle_index(above)]) if above >= 0 else 0.0
+        return jnp.abs(q[top.angle_index(self.link)]) + other + jnp.abs(self.angle)
 
     def pace(self, scene: Scene, speeds: Reals) -> Any:
-        parent = scene.top.parents[self.link]
+        above = scene.top.turned_by[self.link]
         bend = sum(jnp.abs(slope) * speeds[index] for index, slope in scene.joint_slopes(self.link))
-        other = speeds[scene.top.angle_index(parent)] if parent >= 0 else 0.0
+        other = speeds[scene.top.angle_index(above)] if above >= 0 else 0.0
         return speeds[scene.top.angle_index(self.link)] + other + bend

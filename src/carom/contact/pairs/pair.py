@@ -18,12 +18,13 @@ from ..surfaces import AbstractSurface
 
 
 class Stop(NamedTuple):
-    """A joint's stop: the angle [rad] of a link relative to its parent; sign +1 for a lower limit, -1 for an upper."""
+    """A joint's stop: its angle or displacement, [rad] or [m]; sign +1 for a lower limit, -1 for an upper."""
 
     link: int
     link_name: str
     angle: Any
     sign: float
+    unit: str
 
 
 class AbstractPair(eqx.Module):

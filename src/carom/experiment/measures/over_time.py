@@ -45,8 +45,11 @@ def _table(columns: Any) -> np.ndarray:
 def _angle(experiment: Experiment, p: dict[str, str]) -> float:
     top = experiment.result.world.mechanism.topology
     t, q, v = _all_states(experiment.result)
-    index = top.angle_index(top.link(p["link"]))
-    return statistic(p, t, (q if p["kind"] == "angle" else v)[:, index])
+    k = top.link(p["link"])
+    if top.slides[k] != p["kind"].startswith("slide"):
+        here = "slide" if top.slides[k] else "angle"
+        raise CaromError(f"measure '{p['kind']}' of link '{p['link']}': it has none; ask for {here}.{p['link']}")
+    return statistic(p, t, (q if p["kind"] in ("angle", "slide") else v)[:, top.angle_index(k)])
 
 
 def _site(experiment: Experiment, p: dict[str, str]) -> float:
@@ -160,8 +163,9 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "angle.LINK.STATISTIC",
-        "angle [rad] (rate [rad/s]) of a link: least, most, size, final; .after.T counts from T [s] on",
-        rf"(?P<kind>angle|rate)\.{LINK}\.{STAT}",
+        "angle [rad] (rate [rad/s]) of a link: least, most, size, final; .after.T counts from T [s] on; of a link on a "
+        "slider, slide [m] (slide_rate [m/s])",
+        rf"(?P<kind>angle|rate|slide|slide_rate)\.{LINK}\.{STAT}",
         _angle,
     ),
     Measure(

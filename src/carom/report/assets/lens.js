@@ -11,7 +11,7 @@ class Lens {
     Object.assign(this, { ctx, w, h });
     if (!i) return this.idle(t, next);
     const clip = this.run.clips[i.clip], c = i.contact >= 0 ? contactAt(clip.contacts[i.contact], frameAt(clip, t)) : null;
-    if (c && (c.contact.unit !== "m" || Math.hypot(...i.way) < 0.5)) return this.say("A joint's stop: " + quantity(c.indentation, "rad", 1e-9) + " beyond it.");
+    if (c && (c.contact.unit !== "m" || Math.hypot(...i.way) < 0.5)) return this.say("A joint's stop: " + quantity(c.indentation, c.contact.unit, 1e-9) + " beyond it.");
     const turn = Math.PI / 2 - Math.atan2(i.way[1], i.way[0]);
     ctx.save();
     ctx.beginPath();

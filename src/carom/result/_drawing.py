@@ -126,11 +126,14 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
     fixed = [k for k in joints if top.parents[k] < 0]
     place, held = clip.place, result.world.constraints
     pivots = [body.origin[k][0] for k in fixed]
+    seen = [shape for contact in result.world.contacts for shape in contact.pair.shapes]
+    shaped = {site.link for shape in seen if shape.outline is not None for site in shape.sites}
     pivots += [np.asarray(c.pivot, dtype=float) for c in held if c.pivot is not None]
     return Part(
         clip=clip,
         t=times,
-        links=[link_line(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
+        links=[link_line(clip, body, k, k in shaped) for k in range(top.links)]
+        + [_carried(clip, body, c) for c in clip.carried],
         pins=place(_stacked([*(body.origin[k] for k in joints), *_pinned(m, body, held)], len(times))),
         bases=place(np.stack(pivots)) if pivots else np.zeros((0, 2)),
         rounds=_once(r for contact in result.world.contacts for r in _rounds(clip, body, contact)),
@@ -161,7 +164,8 @@ def _last_tip(mechanism: Mechanism, tree: int) -> int:
     return top.site_names.index(f"{top.names[last]}.tip")
 
 
-def link_line(clip: Clip, body: Skeleton, k: int) -> LinkLine:
+def link_line(clip: Clip, body: Skeleton, k: int, shaped: bool = False) -> LinkLine:
+    """A link; one without extent that is `shaped`, by the outline of a contact, is a dot."""
     m = body.mechanism
     n, top = m.numbers, m.topology
     name, kind = top.names[k], top.shapes[k]
@@ -178,6 +182,7 @@ def link_line(clip: Clip, body: Skeleton, k: int) -> LinkLine:
     extent = max(float(np.hypot(*p)) for p in line)
     compact = extent < gyration  # a body that is more than its joints show
     if compact:
+        gyration = 0.0 if shaped else gyration
         line = [com, com + np.array([gyration, 0.0])]
     points = clip.place(np.stack([body.point(k, p) for p in line], axis=1))
     return LinkLine(name, kind, gyration if compact else 0.0, points)

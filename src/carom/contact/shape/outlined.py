@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -70,7 +70,7 @@ class AbstractShape(eqx.Module):
         """Does it still name its site?"""
         return isinstance(self.site, str)
 
-    def placed(self, mechanism: Mechanism) -> Self:
+    def placed(self, mechanism: Mechanism) -> Any:
         """The same with a site instead of its name."""
         made = object.__new__(type(self))
         for field in dataclasses.fields(self):

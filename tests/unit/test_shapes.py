@@ -142,6 +142,12 @@ SURFACES = {
 }
 
 
+def around_box(s):
+    """Points on the edges of the box, as s goes from 0 to 4."""
+    corners = np.asarray([*BOX, BOX[0]])
+    return (np.interp(np.mod(s, 4.0), range(5), corners[:, j]) for j in (0, 1))
+
+
 @pytest.mark.parametrize("surface", list(SURFACES))
 def test_distances_from_surfaces_are_those_of_brute_force(surface):
     ground = SURFACES[surface]()
@@ -161,10 +167,7 @@ def test_distances_from_surfaces_are_those_of_brute_force(surface):
             truth = zoomed(lambda u: height(0.2 * np.cos(u), 0.1 * np.sin(u)), grid, 20)
         else:
             grid = np.broadcast_to(np.linspace(0.0, 4.0, 161), (FEW, 161))
-            corners = np.asarray([*BOX, BOX[0]])
-            truth = 0.01 + zoomed(
-                lambda s: height(*(np.interp(np.mod(s, 4.0), range(5), corners[:, j]) for j in (0, 1))), grid, 20
-            )
+            truth = 0.01 + zoomed(lambda s: height(*around_box(s)), grid, 20)
         counted = np.abs(truth) < 0.15  # near enough for the foot on a curve to be the nearest
         assert np.sum(counted) > 500 and np.max(np.abs(depth - truth)[counted]) < 1e-10, (surface, kind)
         if surface == "belt":

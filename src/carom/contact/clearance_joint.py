@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import errors
+from .._arguments import FrictionLike, NormalLike, SiteLike
 from ..quantities import Real
 from .contact import Contact
 from .pairs import Ring
 
 
 def ClearanceJoint(
-    pin: Any,
-    hole: Any,
+    pin: SiteLike,
+    hole: SiteLike,
     pin_radius: Real,
     clearance: Real,
-    normal: Any,
-    friction: Any = None,
+    normal: NormalLike,
+    friction: FrictionLike = None,
     name: str | None = None,
-) -> Any:
+) -> Contact:
     """A pin of a radius [m] about a site, in a round hole about a site of another link, wider by `clearance` [m].
 
     The pin flies, bounces and slides in its hole; `normal` and `friction` are laws as of `carom.Contact`. Both links

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 
 from .. import errors
+from .._arguments import AgainstLike, FrictionLike, NormalLike, OutlinesLike, SurfacesLike, TouchingLike
 from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
-from .compliant import CompliantContact
-from .impact import RigidContact
+from ..quantities import Real, Reals
+from .contact import Contact
 from .normal import AbstractNormalLaw
 from .pairs._expansion import pairs_between
 from .shape import AbstractShape, Capsule, Round
 from .surfaces import AbstractSurface
 
 
-@dataclasses.dataclass(frozen=True)
-class ShapeContact(AbstractUnplaced):
+class ShapeContact(AbstractUnplaced, Contact):
     """A shape against a surface or another shape; `carom.Contact` makes it, and the world its single contacts."""
 
     shape: AbstractShape
     against: Any
     normal: Any
     friction: Any
-    name: str
+    name: str = eqx.field(static=True)
 
-    def placed(self, mechanism: Mechanism) -> tuple[CompliantContact | RigidContact, ...]:
+    def __init__(self, shape: AbstractShape, against: AgainstLike, *rest: Any) -> None:
+        self.shape, self.against = shape, against
+        self.normal, self.friction, self.name = rest
+
+    def placed(self, mechanism: Mechanism) -> tuple[Any, ...]:
+        from .compliant import CompliantContact  # which are contacts
+        from .impact import RigidContact
+
         shape = self.shape.placed(mechanism)
         against = self.against.placed(mechanism) if isinstance(self.against, AbstractShape) else self.against
         rigid = not isinstance(self.normal, AbstractNormalLaw)
-        made = RigidContact if rigid else CompliantContact
+        made: Any = RigidContact if rigid else CompliantContact
         pairs = pairs_between(self.name, shape, against, rigid)
         return tuple(
             made(pair, None, self.normal, self.friction, name=f"{self.name} {words}".strip()) for words, pair in pairs
@@ -42,7 +49,12 @@ class ShapeContact(AbstractUnplaced):
 
 
 def shape_contact(
-    shape: Any, against: Any, normal: Any, friction: Any, radii: Sequence[Any], name: str | None
+    shape: TouchingLike,
+    against: AgainstLike,
+    normal: NormalLike,
+    friction: FrictionLike,
+    radii: Reals,
+    name: str | None,
 ) -> ShapeContact:
     """What `carom.Contact` makes of shapes; a site opposite to a shape is a point there."""
     word = name or " on ".join(_word(x) for x in (shape, against) if not isinstance(x, AbstractSurface))
@@ -83,12 +95,12 @@ class Ground(AbstractUnplaced):
 
     def __init__(
         self,
-        surface: Any,
-        normal: Any,
-        friction: Any = None,
+        surface: SurfacesLike,
+        normal: NormalLike,
+        friction: FrictionLike = None,
         *,
-        shapes: Sequence[AbstractShape] = (),
-        radius: Any = 0.0,
+        shapes: OutlinesLike = (),
+        radius: Real = 0.0,
         exclude: Sequence[str] = (),
         name: str = "ground",
     ) -> None:
@@ -126,7 +138,7 @@ def _words(names: tuple[str, ...], shapes: list[AbstractShape]) -> list[str]:
     return [names[k] if links.count(k) == 1 else f"{names[k]}.{links[: i + 1].count(k)}" for i, k in enumerate(links)]
 
 
-def _own_shapes(mechanism: Mechanism, k: int, radius: Any) -> list[AbstractShape]:
+def _own_shapes(mechanism: Mechanism, k: int, radius: Real) -> list[AbstractShape]:
     """What a link without a shape touches with. A joint on another link belongs to that one, a fixed pivot to none."""
     top, n = mechanism.topology, mechanism.numbers
     tip = mechanism.site(f"{top.names[k]}.tip")
@@ -167,9 +179,9 @@ class Among(AbstractUnplaced):
 
     def __init__(
         self,
-        shapes: Sequence[AbstractShape],
-        normal: Any,
-        friction: Any = None,
+        shapes: OutlinesLike,
+        normal: NormalLike,
+        friction: FrictionLike = None,
         *,
         exclude: Sequence[tuple[str, str]] = (),
         name: str = "among",

@@ -62,7 +62,7 @@ class World(eqx.Module):
         pause_in_impact: bool = False,
         settle_speed: Real = 0.0,
         friction_rule: str = "path",
-        ground: Any = (),
+        ground: PartsLike = (),
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(

@@ -173,12 +173,12 @@ class Contact(Part):
                 raise CaromError("it has a limit and also site, shape or against; a joint's stop needs the limit alone")
             stop = contact.JointLimit(whole, self.limit.link, lower=self.limit.lower, upper=self.limit.upper)
             return {"site": stop, "radius": self.radius}
-        if (self.site is None) == (self.shape is None) or self.against is None:
+        what = None if self.shape is None else self.shape.made()
+        if (self.site is None) == (what is None) or self.against is None:
             raise CaromError(
                 'it needs a site or a shape, and against, such as site = "link1.tip" and against = "floor", or a limit'
             )
-        what = whole.site(self.site) if self.shape is None else self.shape.made()
-        out: dict[str, Any] = {"site": what, "radius": self.radius}
+        out: dict[str, Any] = {"site": what if self.site is None else whole.site(self.site), "radius": self.radius}
         if isinstance(self.against, str):
             name_in("surface", self.against, tuple(surfaces))
             return out | {"against": surfaces[self.against]}
@@ -196,7 +196,8 @@ class Contact(Part):
 def told_contacts(automaton: AbstractAutomaton, notes: Notes) -> dict[str, dict[str, Any]]:
     """The contacts that an automaton holds, by name."""
     held = automaton.report.contacts
-    return {c.pair.part_of(c.name): Contact.told(c.pair, c.laws[0], c.laws[1], notes) for c in held}
+    # Several pairs may stand for one contact of a shape, which has their `group` as its name.
+    return {getattr(c.pair, "group", c.name): Contact.told(c.pair, c.laws[0], c.laws[1], notes) for c in held}
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

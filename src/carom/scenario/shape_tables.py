@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..forms import named
+from .. import registry
 from .form_tables import choice, form_table, told_by
 
-# A shape of a class with a form joins here.
-KINDS = (
-    "contact.shape.cornered.Round",
-    "contact.shape.cornered.Capsule",
-    "contact.shape.cornered.Polygon",
-    "contact.shape.smooth.Ellipse",
-)
-SHAPES = tuple(form_table(named(kind)) for kind in KINDS)
+SHAPES = tuple(form_table(line.found()) for line in registry.SHAPES)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -44,10 +44,6 @@ class AbstractPair(eqx.Module):
         """Who meets whom."""
         return f"'{self.name}'"
 
-    def part_of(self, name: str) -> str:
-        """Name of the contact that it belongs to, with others, if its own contact is called `name`."""
-        return name
-
     @abc.abstractmethod
     def touching(self, scene: Scene) -> Touching: ...
 

@@ -32,9 +32,6 @@ class AbstractShapes(AbstractPair):
     second: eqx.AbstractVar[AbstractShape]
     group: eqx.AbstractVar[str]  # name of the contact that several pairs belong to
 
-    def part_of(self, name: str) -> str:
-        return self.group
-
     @property
     def shapes(self) -> tuple[Shape, ...]:
         return seen(self.first), seen(self.second)

@@ -38,9 +38,6 @@ class AbstractShapeOnSurface(SiteOnSurface):
     shape: eqx.AbstractVar[AbstractShape]
     group: str = eqx.field(static=True)  # name of the contact that several pairs belong to
 
-    def part_of(self, name: str) -> str:
-        return self.group
-
     @property
     def shapes(self) -> tuple[Shape, ...]:
         return (seen(self.shape),)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .contact.material import Material
     from .contact.normal import AbstractNormalLaw
     from .contact.pairs import AbstractPair, Ring, Segment
+    from .contact.shape import AbstractShape
     from .contact.surfaces import AbstractSurface
     from .control.planned_torques import AbstractTorques
     from .control.trajectory import AbstractTrajectory
@@ -52,12 +53,14 @@ if TYPE_CHECKING:
     NormalLike: TypeAlias = AbstractNormalLaw | AbstractImpactLaw | Real | None  # a number e stands for Newton(e)
     FrictionLike: TypeAlias = AbstractFriction | None
     SurfaceLike: TypeAlias = AbstractSurface
+    SurfacesLike: TypeAlias = AbstractSurface | Sequence[AbstractSurface]
+    OutlinesLike: TypeAlias = AbstractShape | Sequence[AbstractShape]
     HeldLike: TypeAlias = AbstractConstraint | Sequence[AbstractConstraint]
     ConstraintsLike: TypeAlias = Sequence[AbstractConstraint]
     Part: TypeAlias = AbstractAutomaton | AbstractMember | AbstractUnplaced | Contact  # what a world takes
     PartsLike: TypeAlias = Part | Sequence[Part]
-    TouchingLike: TypeAlias = Site | str | AbstractPair  # what touches: a site, its name, a joint's stop
-    AgainstLike: TypeAlias = AbstractSurface | Site | Segment | Ring | str | None
+    TouchingLike: TypeAlias = Site | str | AbstractPair | AbstractShape  # a site, its name, a joint's stop, a shape
+    AgainstLike: TypeAlias = AbstractSurface | Site | Segment | Ring | AbstractShape | str | None
     ContactLike: TypeAlias = Part | str  # a contact, or its name
     ContactsLike: TypeAlias = Contact | Sequence[Contact]
     AutomatonLike: TypeAlias = AbstractAutomaton
@@ -78,6 +81,7 @@ else:
     ShapesLike = ShapeLike = ShapeListLike = ResultsLike = WorldLike = CaptureLike = EndsLike = MaterialLike = (
         NormalLike
     ) = FrictionLike = SurfaceLike = Any
+    SurfacesLike = OutlinesLike = Any
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any

@@ -76,6 +76,12 @@ SURFACES = (
     at("contact.surfaces.circle.Circle"),
     at("contact.surfaces.spline.Spline"),
 )
+SHAPES = (
+    at("contact.shape.cornered.Round"),
+    at("contact.shape.cornered.Capsule"),
+    at("contact.shape.cornered.Polygon"),
+    at("contact.shape.smooth.Ellipse"),
+)
 CONSTRAINTS = (
     at("dynamics.constraints.Pin"),
     at("dynamics.constraints.Locked"),

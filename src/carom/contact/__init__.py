@@ -1,5 +1,6 @@
 """Surfaces, normal laws, friction laws, contacts."""
 
+from .clearance_joint import ClearanceJoint as ClearanceJoint
 from .compliant import CompliantContact as CompliantContact
 from .contact import Contact as Contact
 from .friction import AbstractDry as AbstractDry
@@ -49,6 +50,14 @@ from .pairs import Ring as Ring
 from .pairs import Segment as Segment
 from .restitution import achieved_restitution as achieved_restitution
 from .restitution import integrated_blow as integrated_blow
+from .shape import AbstractShape as AbstractShape
+from .shape import Capsule as Capsule
+from .shape import Ellipse as Ellipse
+from .shape import Oval as Oval
+from .shape import Polygon as Polygon
+from .shape import Round as Round
+from .shape_contact import Among as Among
+from .shape_contact import Ground as Ground
 from .surfaces import AbstractSurface as AbstractSurface
 from .surfaces import Circle as Circle
 from .surfaces import Graph as Graph

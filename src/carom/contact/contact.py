@@ -12,6 +12,7 @@ from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from ..quantities import Real
 from .normal import AbstractNormalLaw
+from .shape import AbstractShape
 
 
 class _ByLaw(type(eqx.Module)):  # type: ignore[misc]
@@ -24,9 +25,10 @@ class _ByLaw(type(eqx.Module)):  # type: ignore[misc]
 class Contact(eqx.Module, metaclass=_ByLaw):
     """A site (with a round tip of `radius` [m], by default a point) against a surface or another body.
 
-    - `site`: a site of a mechanism, or its name ('shank.tip'); a `JointLimit` stands alone
-    - `against`: a surface, a site of another link with a round tip of `other_radius` [m] (or its name), a Segment or a
-      Ring
+    - `site`: a site of a mechanism, or its name ('shank.tip'), or a shape (`carom.Ellipse`, `Polygon`, `Capsule`,
+      `Round`, `Oval`); a `JointLimit` stands alone
+    - `against`: a surface, a site of another link with a round tip of `other_radius` [m] (or its name), a Segment, a
+      Ring or a shape. A shape with corners becomes a contact for each of them
     - `normal`: the law of the normal direction. With a compliant one (`Hertz(...)`, `JacksonGreen(...)`) a blow takes
       its time; with an impulsive one (`Newton(0.5)`, `Poisson`, `Stronge`, `Plastic()`; a number e stands for
       `Newton(e)`) the contact is rigid: it strikes at an instant, and may stay closed. The world gathers rigid ones
@@ -61,6 +63,10 @@ def _chosen(
     other_radius: Real = 0.0,
     name: str | None = None,
 ) -> Any:
+    if isinstance(site, AbstractShape) or isinstance(against, AbstractShape):
+        from .shape_contact import shape_contact  # which are contacts
+
+        return shape_contact(site, against, normal, friction, (radius, other_radius), name)
     given = (against, normal, friction, radius, other_radius, name)
     if isinstance(site, str) or isinstance(against, str) or getattr(against, "unplaced", False):
         return UnplacedContact(site, *given)

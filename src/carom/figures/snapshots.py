@@ -67,7 +67,7 @@ def _draw_frame(axes: Axes, part: Part, k: int, colour: str, depth: float) -> No
         if line.radius > 0.0:
             _circle(axes, patches, line.points[k][0], line.radius, colour, depth)
     for ball in part.rounds:
-        if ball.kind == "bar":
+        if ball.kind in ("bar", "outline"):
             axes.plot(*ball.points[k].T, color=colour, linewidth=1.0, zorder=depth)
         elif ball.radius > 0.0:
             _circle(axes, patches, ball.points[k][0], ball.radius, colour, depth)

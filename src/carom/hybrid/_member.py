@@ -29,8 +29,8 @@ class AbstractUnplaced(abc.ABC):
     """Names its sites, and becomes what it is when the mechanism is known."""
 
     @abc.abstractmethod
-    def placed(self, mechanism: Mechanism) -> AbstractAutomaton | AbstractMember:
-        """The same, with the sites of this mechanism."""
+    def placed(self, mechanism: Mechanism) -> Any:
+        """The same, with the sites of this mechanism: an automaton or a member, or a tuple of them."""
 
 
 def gather(mechanism: Mechanism, items: Sequence[Any], settle_speed: Real, friction_rule: str) -> tuple[Any, ...]:

@@ -64,11 +64,12 @@ class Touching(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What is seen of a contact: a round tip at a site, a bar between two, the inside of a ring."""
+    """What is seen of a contact: a round tip at a site, a bar between two, the inside of a ring, any outline."""
 
-    kind: Literal["tip", "bar", "ring"]
+    kind: Literal["tip", "bar", "ring", "outline"]
     radius: Any  # [m]
     sites: tuple[Site, ...]
+    outline: Callable[[], Any] | None = None  # points (n, 2) [m] of an outline, from its site along the link's axes
 
 
 @runtime_checkable

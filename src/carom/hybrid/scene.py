@@ -173,6 +173,15 @@ class Scene:
         ux, uy = turn(b.rate)
         return f.x + rx, f.y + ry, f.vx - f.rate * ry + ux, f.vy + f.rate * rx + uy
 
+    def pose(self, site: Site) -> tuple[Any, Any, Any, Any, Any]:
+        """Place (x, y) of a site, and cosine, sine and angle of the section there: what is fixed to it turns so."""
+        x, y, _, _ = self.site(site)
+        f, angle = self.frame(site.link), self.angle(site.link)
+        if not self.top.modes[site.link]:
+            return x, y, f.cos, f.sin, angle
+        angle = angle + self._slope(site, self._bent.states[site.link].bend)
+        return x, y, jnp.cos(angle), jnp.sin(angle), angle
+
     # -- sizes: what rounding and sweeps are measured by ---------------------------------------------------------------
 
     def extent(self, site: Site, along: tuple[Any, Any] = (1.0, 1.0)) -> Any:
@@ -197,6 +206,13 @@ class Scene:
             for index, jx, jy in self._bending_columns(site.link, x, y, site):
                 total = total + 2.0 * (jnp.abs(jx) + jnp.abs(jy)) * speeds[index]
         return total
+
+    def spins(self, site: Site, speeds: Reals) -> Any:
+        """Bound [rad/s] of how fast the section at a site turns, likewise."""
+        rates = [speeds[j] for j in self.top.mode_index(site.link)]
+        reach = self.mechanism.numbers.site_reach[site.index]
+        bends = 0.0 if reach is None else sum(jnp.abs(reach.slope[j]) * r for j, r in enumerate(rates))
+        return speeds[self.top.angle_index(site.link)] + bends
 
     def _levers(self, site: Site) -> list[tuple[int, Any]]:
         """Links on the way to a site, and how far each carries it at most [m]."""

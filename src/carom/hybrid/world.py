@@ -35,6 +35,7 @@ class World(eqx.Module):
     - `contacts`, `control`, `elements` (springs, extra states): one of them, or lists
     - `constraints`: pins, closed loops, points on curves, locked angles (`carom.Pin`, `OnCurve`, `Locked`) that always
       hold; `world.assembled(state)` brings a state there
+    - `ground`: `carom.Ground(surface, law)`, whole-body contact of every link
     - `gravity`: g [m/s^2] downwards, or a vector
     - `settle_speed` [m/s]: a rebound of a rigid contact slower than this becomes maintained contact
     - `friction_rule` of blows: "path", friction followed through the blow, or "end velocity", Coulomb's law for the
@@ -61,6 +62,7 @@ class World(eqx.Module):
         pause_in_impact: bool = False,
         settle_speed: Real = 0.0,
         friction_rule: str = "path",
+        ground: PartsLike = (),
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(
@@ -69,7 +71,8 @@ class World(eqx.Module):
             )
         _refuse_loose_joints(mechanism)
         self.mechanism = mechanism
-        touching = gather(mechanism, _listed(mechanism, "contacts", contacts), settle_speed, friction_rule)
+        met = (*_listed(mechanism, "contacts", contacts), *_listed(mechanism, "ground", ground))
+        touching = gather(mechanism, met, settle_speed, friction_rule)
         parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
         self.automata = (*touching, *(automaton for part in parts for automaton in part))
         self.constraints = _held(mechanism, constraints)
@@ -274,6 +277,7 @@ def _held(mechanism: Mechanism, given: HeldLike) -> tuple[AbstractConstraint, ..
 
 RULES = {
     "contacts": "it must hold contacts, carom.Contact(...)",
+    "ground": "it must be a carom.Ground(surface, law)",
     "control": "it must hold controllers, such as carom.PostureControl(...)",
     "elements": "it must hold springs, carom.Spring(...), or carom.ExtraStates(...)",
 }
@@ -281,8 +285,9 @@ RULES = {
 
 def _listed(mechanism: Mechanism, field: str, given: PartsLike) -> tuple[Any, ...]:
     items = tuple(given) if isinstance(given, list | tuple) else (given,)
-    items = tuple(item.placed(mechanism) if isinstance(item, AbstractUnplaced) else item for item in items)
-    kinds = (AbstractAutomaton, AbstractMember) if field == "contacts" else (AbstractAutomaton,)
+    placed = [item.placed(mechanism) if isinstance(item, AbstractUnplaced) else item for item in items]
+    items = tuple(item for made in placed for item in (made if isinstance(made, tuple) else (made,)))
+    kinds = (AbstractAutomaton, AbstractMember) if field in ("contacts", "ground") else (AbstractAutomaton,)
     for item in items:
         if not isinstance(item, kinds):
             cure = "give it as one of the contacts" if isinstance(item, AbstractMember) else RULES[field]

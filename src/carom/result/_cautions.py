@@ -11,6 +11,7 @@ from ..hybrid import outcome
 from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
 from ..hybrid.world import World
+from ._passages import passages
 from ._signals import contact_signals
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def at_once(result: Result) -> list[str]:
 
 
 def all_of(result: Result) -> list[str]:
-    """Everything, the energy ledger and the forces at the ends of steps included."""
-    return [*at_once(result), *_not_accounted_for(result), *_pulling(result)]
+    """Everything, the energy ledger, the forces at the ends of steps and links without contacts included."""
+    return [*at_once(result), *_not_accounted_for(result), *_pulling(result), *passages(result)]
 
 
 def _bent_too_far(world: World, q: np.ndarray) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -39,9 +39,9 @@ class Round:
     """What touches: a round tip of a radius [m] (zero: a point) at one place, a bar between two, a ring's inside."""
 
     name: str
-    kind: str  # 'tip', 'bar', 'ring'
+    kind: str  # 'tip', 'bar', 'ring', 'outline'
     radius: float
-    points: np.ndarray  # (times, 1 or 2, 2)
+    points: np.ndarray  # (times, 1 or 2, 2), or all points of an outline
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,14 +126,17 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
     fixed = [k for k in joints if top.parents[k] < 0]
     place, held = clip.place, result.world.constraints
     pivots = [body.origin[k][0] for k in fixed]
+    seen = [shape for contact in result.world.contacts for shape in contact.pair.shapes]
+    shaped = {site.link for shape in seen if shape.outline is not None for site in shape.sites}
     pivots += [np.asarray(c.pivot, dtype=float) for c in held if c.pivot is not None]
     return Part(
         clip=clip,
         t=times,
-        links=[link_line(clip, body, k) for k in range(top.links)] + [_carried(clip, body, c) for c in clip.carried],
+        links=[link_line(clip, body, k, k in shaped) for k in range(top.links)]
+        + [_carried(clip, body, c) for c in clip.carried],
         pins=place(_stacked([*(body.origin[k] for k in joints), *_pinned(m, body, held)], len(times))),
         bases=place(np.stack(pivots)) if pivots else np.zeros((0, 2)),
-        rounds=[r for contact in result.world.contacts for r in _rounds(clip, body, contact)],
+        rounds=_once(r for contact in result.world.contacts for r in _rounds(clip, body, contact)),
         springs=[_line(clip, body, line) for a in result.world.automata for line in a.report.lines],
         tips=[place(body.site(_last_tip(m, tree))) for tree in range(len(top.free))],
         contacts=_contacts(clip, times) if forces else [],
@@ -161,7 +164,8 @@ def _last_tip(mechanism: Mechanism, tree: int) -> int:
     return top.site_names.index(f"{top.names[last]}.tip")
 
 
-def link_line(clip: Clip, body: Skeleton, k: int) -> LinkLine:
+def link_line(clip: Clip, body: Skeleton, k: int, shaped: bool = False) -> LinkLine:
+    """A link; one without extent that is `shaped`, by the outline of a contact, is a dot."""
     m = body.mechanism
     n, top = m.numbers, m.topology
     name, kind = top.names[k], top.shapes[k]
@@ -178,6 +182,7 @@ def link_line(clip: Clip, body: Skeleton, k: int) -> LinkLine:
     extent = max(float(np.hypot(*p)) for p in line)
     compact = extent < gyration  # a body that is more than its joints show
     if compact:
+        gyration = 0.0 if shaped else gyration
         line = [com, com + np.array([gyration, 0.0])]
     points = clip.place(np.stack([body.point(k, p) for p in line], axis=1))
     return LinkLine(name, kind, gyration if compact else 0.0, points)
@@ -211,10 +216,22 @@ def _line(clip: Clip, body: Skeleton, line: Line) -> np.ndarray:
 # -- contacts ----------------------------------------------------------------------------------------------------------
 
 
+def _once(rounds: Iterable[Round]) -> list[Round]:
+    """Outlines once, though a shape may have a contact for each of its corners."""
+    out = list[Round]()
+    for r in rounds:
+        if r.kind != "outline" or not any(np.array_equal(r.points, other.points) for other in out):
+            out.append(r)
+    return out
+
+
 def _rounds(clip: Clip, body: Skeleton, contact: ContactReport) -> list[Round]:
     out = []
     for shape in contact.pair.shapes:
-        points = clip.place(np.stack([body.end(site) for site in shape.sites], axis=1))
+        if shape.outline is None:
+            points = clip.place(np.stack([body.end(site) for site in shape.sites], axis=1))
+        else:
+            points = clip.place(body.fixed(shape.sites[0], shape.outline()))
         out.append(Round(contact.name, shape.kind, float(shape.radius), points))
     return out
 

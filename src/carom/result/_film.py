@@ -159,15 +159,16 @@ def paint(axes: Axes, drawn: Drawing, part: Part, frame: int, aspect: float, fai
         points = link.points[frame]
         if link.radius > 0.0:
             style = "-" if link.kind == "disk" else "--"
-            axes.add_patch(
-                Circle(tuple(points[0]), link.radius, fc=FILL, ec=LINK, ls=style, alpha=0.45 * faint, zorder=2)
-            )
+            look = {"fc": FILL, "ec": LINK, "ls": style, "alpha": 0.45 * faint, "zorder": 2}
+            axes.add_patch(Circle(tuple(points[0]), link.radius, **look))
             axes.plot(*points.T, color=LINK, lw=1.2, alpha=faint, zorder=3)
         else:
             width = 2.2 if link.kind == "beam" else 1.4 if link.kind == "point" else 4.0
             axes.plot(*points.T, color=LINK, lw=width, solid_capstyle="round", alpha=faint, zorder=3)
     for tip in part.rounds:
-        if tip.kind == "bar":
+        if tip.kind == "outline":
+            axes.fill(*tip.points[frame].T, fc=FILL, ec=LINK, lw=1.2, alpha=0.45 * faint, zorder=2)
+        elif tip.kind == "bar":
             axes.plot(*tip.points[frame].T, color=LINK, lw=1.5, alpha=0.6 * faint, zorder=3)
         elif tip.radius > 0.0:
             axes.add_patch(Circle(tuple(tip.points[frame][0]), tip.radius, fill=False, ec=LINK, alpha=faint, zorder=3))

@@ -58,6 +58,15 @@ class Skeleton:
         n, top = self.mechanism.numbers, self.mechanism.topology
         return self.point(top.site_links[index], n.site[index], n.site_reach[index])
 
+    def fixed(self, site: Site, points: np.ndarray) -> np.ndarray:
+        """Points (n, 2) that are fixed to a site, and turn with its section: (times, n, 2)."""
+        top, reach = self.mechanism.topology, self.mechanism.numbers.site_reach[site.index]
+        angle = self.q[:, top.angle_index(site.link)]
+        if reach is not None:
+            angle = angle + self.q[:, list(top.mode_index(site.link))] @ np.asarray(reach.slope)
+        cos, sin, (x, y) = np.cos(angle)[:, None], np.sin(angle)[:, None], points.T
+        return self.site(site.index)[:, None] + np.stack([cos * x - sin * y, sin * x + cos * y], axis=-1)
+
     def end(self, end: Site | tuple[Any, Any]) -> np.ndarray:
         """A site over time, or a point of the world."""
         return self.site(end.index) if isinstance(end, Site) else np.asarray([float(x) for x in end])

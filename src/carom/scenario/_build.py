@@ -150,14 +150,17 @@ def surfaces_of(scenario: Scenario) -> dict[str, Any]:
 
 def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     """Contacts in the order of the file."""
-    surfaces, materials = surfaces_of(scenario), {}
+    surfaces, materials, made = surfaces_of(scenario), {}, list[Any]()
     for name, m in scenario.materials.items():
         with at("materials", name, holds=m):
             materials[name] = Material(**m.model_dump())
-    made = []
     for name, c in scenario.contacts.items():
         with at("contacts", name, holds=c):
-            made.append(c.made(name, whole, surfaces, materials))
+            found = c.made(name, whole, surfaces, materials)
+            made += found if isinstance(found, tuple) else (found,)
+    if scenario.ground is not None:
+        with at("ground", holds=scenario.ground):
+            made += scenario.ground.made(whole, surfaces, materials)
     return made
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import contact
 from ..contact.material import hertz_stiffness
 from ..errors import CaromError, name_in
 from ..forms import stated
+from ..hybrid._member import AbstractUnplaced
 from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from .fields import Number, Part, Word, says
-from .form_tables import plain, plain_fields, told_by
+from .form_tables import FormTable, choice, plain, plain_fields, told_by
 from .law_tables import FrictionLaw, FromMaterials, NormalLaw, entry_of, law_named
+from .shape_tables import SHAPES, Shape, told_shape
 from .surface_tables import told_surface
 
 
@@ -126,15 +126,35 @@ class OnSurface:
         return {"site": pair.site.name, "radius": plain(pair.radius), "against": surface}
 
 
-Other = Annotated[OtherSite | Bar | Ring, Field(discriminator="kind")]
-PAIRS = (Stop, OnSurface, OtherSite, Ring, Bar)
+class OfShapes:
+    """A shape on a surface, or on another shape; several pairs may stand for one contact."""
+
+    @classmethod
+    def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:
+        if stated(pair, "other") == "shape on surface":
+            surface = notes.name("surfaces", "surface", told_surface(pair.surface))
+            return {"shape": told_shape(pair.shape), "against": surface}
+        if stated(pair, "other") != "shape on shape":
+            return None
+        first, second = (pair.second, pair.first) if pair.turned else (pair.first, pair.second)
+        return {"shape": told_shape(first), "against": told_shape(second)}
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Other: TypeAlias = Any
+else:
+    Other = choice((OtherSite, Bar, Ring, *SHAPES))
+PAIRS = (Stop, OnSurface, OtherSite, Ring, Bar, OfShapes)
 
 
 class Contact(Part):
     """Two things that can touch: with a compliant law of the normal direction, or rigid with an impulsive one."""
 
     site: Word | None = says("name of the site that touches", None)
-    against: Word | Other | None = says("name of a surface, or a site, segment or ring of another link", None)
+    shape: Shape | None = says("what touches, instead of a site and a radius", None)
+    against: Word | Other | None = says("name of a surface, or a site, segment, ring or shape of another link", None)
     limit: Stop | None = says("a joint's stop, instead of site and against", None)
     radius: Number = says("of the round tip at the site [m] >= 0", 0.0)
     normal: NormalLaw = says("law of the normal direction: compliant (hertz, ...) or impulsive (newton, ...)")
@@ -143,21 +163,27 @@ class Contact(Part):
     def made(self, name: str, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]) -> Any:
         friction = None if self.friction is None else made_law(self.friction, materials)
         normal = made_law(self.normal, materials)
-        return contact.Contact(normal=normal, friction=friction, name=name, **self._pair(whole, surfaces))
+        made = contact.Contact(normal=normal, friction=friction, name=name, **self._pair(whole, surfaces))
+        return made.placed(whole) if isinstance(made, AbstractUnplaced) else made
 
     def _pair(self, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
         """What touches what."""
         if self.limit is not None:
-            if self.site is not None or self.against is not None:
-                raise CaromError("it has a limit and also site or against; a joint's stop needs the limit alone")
+            if any(given is not None for given in (self.site, self.shape, self.against)):
+                raise CaromError("it has a limit and also site, shape or against; a joint's stop needs the limit alone")
             stop = contact.JointLimit(whole, self.limit.link, lower=self.limit.lower, upper=self.limit.upper)
             return {"site": stop, "radius": self.radius}
-        if self.site is None or self.against is None:
-            raise CaromError('it needs site and against, such as site = "link1.tip" and against = "floor", or a limit')
-        out: dict[str, Any] = {"site": whole.site(self.site), "radius": self.radius}
+        what = None if self.shape is None else self.shape.made()
+        if (self.site is None) == (what is None) or self.against is None:
+            raise CaromError(
+                'it needs a site or a shape, and against, such as site = "link1.tip" and against = "floor", or a limit'
+            )
+        out: dict[str, Any] = {"site": what if self.site is None else whole.site(self.site), "radius": self.radius}
         if isinstance(self.against, str):
             name_in("surface", self.against, tuple(surfaces))
             return out | {"against": surfaces[self.against]}
+        if isinstance(self.against, FormTable):
+            return out | {"against": self.against.made()}
         return out | self.against.made(whole)
 
     @classmethod
@@ -170,7 +196,8 @@ class Contact(Part):
 def told_contacts(automaton: AbstractAutomaton, notes: Notes) -> dict[str, dict[str, Any]]:
     """The contacts that an automaton holds, by name."""
     held = automaton.report.contacts
-    return {c.name: Contact.told(c.pair, normal, friction, notes) for c in held for normal, friction in (c.laws,)}
+    # Several pairs may stand for one contact of a shape, which has their `group` as its name.
+    return {getattr(c.pair, "group", c.name): Contact.told(c.pair, c.laws[0], c.laws[1], notes) for c in held}
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
+from .ground_table import GroundTable
 from .surface_tables import Surface
 from .world_tables import Mechanism, Spring
 
@@ -140,6 +141,7 @@ class Scenario(Part):
     mechanisms: dict[Word, Mechanism] = says("by name; with several, sites are called mechanism.link.tip", {})
     surfaces: dict[Word, Surface] = says("by name", {})
     contacts: dict[Word, Contact] = says("by name", {})
+    ground: GroundTable | None = says("whole-body contact; written as contacts", None)
     springs: dict[Word, Spring] = says("by name", {})
     constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})

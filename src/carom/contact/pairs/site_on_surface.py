@@ -46,8 +46,16 @@ class SiteOnSurface(AbstractPair):
     def ground(self) -> AbstractSurface:
         return self.surface
 
+    def middle(self, scene: Scene) -> tuple[Any, Any]:
+        """The centre of what is round."""
+        return centre(scene, self.site)
+
+    def reach(self, scene: Scene, speeds: Reals) -> Any:
+        """Bound [m/s] of the speed of whatever may touch."""
+        return scene.reach(self.site, speeds)
+
     def touching(self, scene: Scene) -> Touching:
-        cx, cy = centre(scene, self.site)
+        cx, cy = self.middle(scene)
         gap, (nx, ny) = self.surface.locate(cx, cy, scene.t)
         x, y = cx - self.radius * nx, cy - self.radius * ny
         drift = self.surface.drift(x, y, scene.t)
@@ -71,14 +79,14 @@ class SiteOnSurface(AbstractPair):
     def size(self, scene: Scene, k: Touching) -> Any:
         # Only the distance along the normal counts: a level floor does not feel how far to the side it is met.
         nx, ny = jnp.abs(k.normal[0]), jnp.abs(k.normal[1])
-        x, y, _, _ = scene.site(self.site)
+        x, y = self.middle(scene)
         return scene.extent(self.site, (nx, ny)) + nx * jnp.abs(x) + ny * jnp.abs(y) + self.radius
 
     def pace(self, scene: Scene, speeds: Reals) -> Any:
-        own = scene.reach(self.site, speeds)
+        own = self.reach(scene, speeds)
         if not self.moves:
             return own
-        x, y, _, _ = scene.site(self.site)
+        x, y = self.middle(scene)
         return own + self.surface.carries(x, y, scene.t, own, scene.span)
 
     def swing(self, scene: Scene) -> tuple[Any, Any]:
@@ -102,12 +110,12 @@ class SiteOnSurface(AbstractPair):
     def sure(self, scene: Scene, k: Touching) -> Any:
         if self.surface.exact:
             return None
-        x, y, _, _ = scene.site(self.site)
+        x, y = self.middle(scene)
         return self.radius - self.surface.clearance(x, y, scene.t, self.radius - k.indentation)
 
     def bend(self, scene: Scene, swing: Real) -> Any:
         """What is swept in a step stays within what was looked at, or is as short as what is assumed beyond allows."""
-        x, y, _, _ = scene.site(self.site)
+        x, y = self.middle(scene)
         known = self.surface.known(x, y, scene.t)
         room = known.within - self.radius - finite(swing)
         return jnp.maximum(jnp.minimum(known.bend, room / TURNS), known.assumed)

@@ -13,7 +13,7 @@ from ...forms import Form, Slot
 from ...hybrid._in_words import told
 from ...quantities import Given, Real
 from ._outline import SMOOTH, Box, floats
-from .surface import AbstractSurface, Bound, direction, still
+from .surface import AbstractSurface, Bound, Relief, direction, still
 
 
 class Circle(AbstractSurface):
@@ -60,6 +60,10 @@ class Circle(AbstractSurface):
     def words(self) -> str:
         inside = ("inside", True if self.inside else None, "")
         return told("Circle", ("centre", self.centre, "m"), ("radius", self.radius, "m"), inside)
+
+    @property
+    def relief(self) -> Relief:
+        return "hollow" if self.inside else "round"
 
     def bound(self) -> Bound:
         return still(self.radius)

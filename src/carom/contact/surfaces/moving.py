@@ -17,7 +17,7 @@ from ...hybrid._in_words import told
 from ...quantities import Function, Point, Real
 from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
-from .surface import AbstractSurface, Bound, Known, finite
+from .surface import AbstractSurface, Bound, Known, Relief, finite
 
 
 class Moving(AbstractSurface):
@@ -141,6 +141,10 @@ class Moving(AbstractSurface):
     def place(self, x: Real, y: Real, t: Real) -> tuple[Any, Any]:
         px, py, _, _ = self._inside(x, y, t)
         return self.surface.place(px, py, t)
+
+    @property
+    def relief(self) -> Relief:
+        return self.surface.relief
 
     @property
     def exact(self) -> bool:

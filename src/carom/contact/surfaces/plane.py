@@ -13,7 +13,7 @@ from ...forms import Form, Slot
 from ...hybrid._in_words import told
 from ...quantities import Given, Point, Real
 from ._outline import Box, floats
-from .surface import AbstractSurface, Bound, still
+from .surface import AbstractSurface, Bound, Relief, still
 
 
 def _told(plane: Plane) -> dict[str, Any]:
@@ -92,6 +92,10 @@ class Plane(AbstractSurface):
         if known is not None and known[[0, 2, 3]].tolist() == [0.0, 0.0, 1.0]:
             return told("Plane", ("height", self.point[1], "m"))
         return told("Plane", ("point", self.point, "m"), ("normal", self.unit, ""))
+
+    @property
+    def relief(self) -> Relief:
+        return "flat"
 
     def bound(self) -> Bound:
         return still(jnp.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
@@ -21,6 +21,10 @@ NOWHERE = 1e-60
 UNKNOWN_BEND = 0.01  # [m] radius of curvature that is assumed of a surface which does not say
 WINDOW = 10.0  # [m] how far from its probe a curve that is given by a function is looked at when it is made
 WIDEST = 1000.0  # [m] largest such window: looking takes time and memory in proportion to it
+
+# A flat surface has one normal everywhere. Into a hollow one (a bowl) a convex shape goes with its corners, and on a
+# round one (a solid that is convex) it has one nearest point. Any other may bulge into edges, and be met twice.
+Relief = Literal["flat", "hollow", "round", "any"]
 
 
 class Bound(NamedTuple):
@@ -93,6 +97,11 @@ class AbstractSurface(eqx.Module):
         """How fast and how sharply it can change; a surface of one's own should say, or small steps are taken."""
         unknown = (jnp.inf,) * 5
         return Bound(*unknown) if self.moves else Bound()
+
+    @property
+    def relief(self) -> Relief:
+        """How what is solid lies to what is free; "any" unless the surface knows better."""
+        return "any"
 
     @property
     def exact(self) -> bool:

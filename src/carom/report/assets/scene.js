@@ -168,7 +168,10 @@ class Scene {
     const ctx = this.ctx, points = pointsAt(r, this.f).map((p) => this.px(p)), size = r.radius * this.scale;
     ctx.strokeStyle = tones.link;
     ctx.lineWidth = 1.2;
-    if (r.kind === "bar") {
+    if (r.kind === "outline") {
+      this.path(points);
+      ctx.stroke();
+    } else if (r.kind === "bar") {
       ctx.lineCap = "round";
       ctx.lineWidth = Math.max(2 * size, 2);
       ctx.globalAlpha = 0.5;

@@ -1,0 +1,160 @@
+"""Two shapes: a corner of one on the other, or a smooth one on any.
+
+Two convex sets A and B are apart by the largest of n . (b - a) - h_A(n) - h_B(-n) over all directions n; negative where
+they overlap, by the least way that parts them. Its derivatives with respect to poses and sizes are those at the best
+direction held fixed, and the velocities of the nearest points give its rate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ...hybrid.reporting import Shape
+from ...hybrid.scene import Load, Scene
+from ...quantities import Real, Reals
+from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
+from ..shape._climb import SEEDS, newton, summit
+from ..shape.outlined import wrapped
+from .pair import AbstractPair, Touching, between, in_frame, met
+from .shape_on_surface import around, seen
+
+NEAR = 0.1  # [rad] of the direction that was found: a corner's own best one may be behind it
+
+
+class AbstractShapes(AbstractPair):
+    """What pairs of shapes share."""
+
+    first: eqx.AbstractVar[AbstractShape]
+    second: eqx.AbstractVar[AbstractShape]
+    group: eqx.AbstractVar[str]  # name of the contact that several pairs belong to
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return seen(self.first), seen(self.second)
+
+    def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
+        between(scene, load, (self.first.site, self.second.site), k, normal, drag)
+
+    def place(self, scene: Scene, k: Touching) -> tuple[Any, Any]:
+        return in_frame(scene, self.second.site.link, k.x, k.y)
+
+    def size(self, scene: Scene, k: Touching) -> Any:
+        return self.first.extent(scene) + self.second.extent(scene)
+
+    def pace(self, scene: Scene, speeds: Reals) -> Any:
+        return self.first.reach(scene, speeds) + self.second.reach(scene, speeds)
+
+    def bend(self, scene: Scene, swing: Real) -> Any:
+        return self.first.blunt + self.second.blunt
+
+
+class CornerOnShape(AbstractShapes):
+    """One corner of a shape, sharp or round, on another shape with corners. `turned`: the contact names it second."""
+
+    other: ClassVar[str] = "shape on shape"
+    first: AbstractCornered
+    second: AbstractCornered
+    index: int = eqx.field(static=True)
+    group: str = eqx.field(static=True)
+    turned: bool = eqx.field(static=True, default=False)
+
+    @property
+    def name(self) -> str:
+        corner = "" if self.first.edges == 1 else f" corner {self.index + 1}"
+        return f"{self.first.site.name}{corner} on {self.second.site.name}"
+
+    def touching(self, scene: Scene) -> Touching:
+        a, b = self.first.frame(scene), self.second.frame(scene)
+        cx, cy = a.out(*self.first.corners[self.index])
+        gap, normal = self.second.locate(*b.inward(cx - b.x, cy - b.y))
+        nx, ny = b.turned(*normal)
+        depth = self.first.radius + self.second.radius - gap
+        arm = self.first.radius - 0.5 * depth
+        x, y = cx - arm * nx, cy - arm * ny
+        return met(depth, x, y, (nx, ny), *(scene.velocity(s.site, x, y) for s in (self.first, self.second)))
+
+
+class SmoothOnShape(AbstractShapes):
+    """A smooth shape on any other: their nearest points, one each."""
+
+    other: ClassVar[str] = "shape on shape"
+    first: AbstractSmooth
+    second: AbstractSmooth | AbstractCornered
+    group: str = eqx.field(static=True)
+    turned: bool = eqx.field(static=True, default=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.first.site.name} on {self.second.site.name}"
+
+    def touching(self, scene: Scene) -> Touching:
+        a, b = self.first.frame(scene), self.second.frame(scene)
+        dx, dy = a.inward(b.x - a.x, b.y - a.y)
+        view = (self.first, self.second, dx, dy, jnp.asarray(b.angle - a.angle))
+        phi = _facing(view)
+        gap = _apart(view, phi)[0]
+        nx, ny = a.turned(jnp.cos(phi), jnp.sin(phi))
+        x, y = a.out(*self.first.point(phi))
+        x, y = x + 0.5 * gap * nx, y + 0.5 * gap * ny
+        return met(-gap, x, y, (-nx, -ny), *(scene.velocity(s.site, x, y) for s in (self.first, self.second)))
+
+
+View = tuple[Any, Any, Any, Any, Any]  # both shapes, place and angle of the second in the first one's frame
+
+
+def _apart(view: View, phi: Real) -> tuple[Any, Any, Any]:
+    """How far the shapes are apart in a direction of the first one's frame, and the first two derivatives."""
+    first, second, dx, dy, turn = view
+    c, s = jnp.cos(phi), jnp.sin(phi)
+    own, other = first.support(phi), second.support(phi + jnp.pi - turn)
+    along, across = c * dx + s * dy, c * dy - s * dx
+    return along - own[0] - other[0], across - own[1] - other[1], -along - own[2] - other[2]
+
+
+def _facing(view: View) -> Any:
+    """The direction in which they are farthest apart."""
+    still = jax.lax.stop_gradient(view)
+    first, second, _, _, turn = still
+
+    def seeds(i: Any) -> tuple[Any, Any, Any]:
+        own = around(first, i)
+        if second.edges:
+            return own
+        here, left, right = (
+            jnp.where(i < SEEDS, a, b + jnp.pi + turn) for a, b in zip(own, around(second, i), strict=True)
+        )
+        return here, left, right
+
+    count = SEEDS if second.edges else 2 * SEEDS
+    phi = summit(lambda p: _apart(still, p)[0], lambda p: _apart(still, p)[1:], seeds, count)
+    phi = jax.lax.stop_gradient(phi)
+    if not second.edges:
+        for _ in range(2):  # as `settled` does
+            phi = phi + newton(*_apart(view, phi)[1:])
+        return phi
+    return _at_corner(view, phi)
+
+
+def _at_corner(view: View, phi: Real) -> Any:
+    """The same near a direction, on the corner that is nearest there; or along the edge beside it."""
+    first, second, dx, dy, turn = view
+    facing = phi + jnp.pi - turn
+    x, y, low, high = second.farthest(jax.lax.stop_gradient(facing))
+    for _ in range(2):
+        c, s = jnp.cos(phi), jnp.sin(phi)
+        tx, ty = jnp.cos(turn), jnp.sin(turn)
+        px, py = dx + tx * x - ty * y, dy + ty * x + tx * y  # the corner
+        _, slope, second_slope = first.support(phi)
+        step = newton(c * py - s * px - slope, -(c * px + s * py) - second_slope)
+        phi = phi + jnp.clip(step, -NEAR, NEAR)
+        if second.edges > 1:
+            facing = phi + jnp.pi - turn
+            # Limits of the corner's directions: its own angle from the lower one, and no more than the arc.
+            middle = low + 0.5 * (high - low + 2.0 * jnp.pi * (high < low))
+            half = 0.5 * (high - low + 2.0 * jnp.pi * (high < low))
+            phi = jnp.clip(wrapped(facing - middle), -half, half) + middle - jnp.pi + turn
+    return phi

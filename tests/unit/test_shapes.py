@@ -1,0 +1,179 @@
+"""Distances between shapes, and of shapes from surfaces, against brute force; their rates; what is refused."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+from carom.contact.pairs._expansion import pairs_between
+from carom.hybrid.scene import Scene
+
+POSES = 10_000
+FEW = 2_000  # on surfaces, whose own distances are searched for
+BOX = ((-0.1, -0.05), (0.12, -0.05), (0.1, 0.06), (-0.1, 0.05))
+
+
+@functools.cache
+def two():
+    def body(name):
+        return carom.Mechanism([carom.Link(carom.Body(1.0, 0.1), name=name)], base=carom.Free())
+
+    return carom.side_by_side(a=body("a"), b=body("b"))
+
+
+def shape(kind, whose):
+    site = two().site(f"{whose}.{whose}.tip")
+    return {
+        "disk": lambda: carom.Round(site, 0.05),
+        "capsule": lambda: carom.Capsule(site, (-0.1, 0.0), (0.12, 0.03), 0.03),
+        "polygon": lambda: carom.Polygon(site, BOX, 0.01),
+        "box": lambda: carom.Polygon(site, BOX),
+        "ellipse": lambda: carom.Ellipse(site, 0.2, 0.1),
+        "needle": lambda: carom.Ellipse(site, 0.3, 0.02, 0.4),
+        "oval": lambda: carom.Oval(site, egg),
+    }[kind]()
+
+
+def egg(phi):
+    return 0.1 + 0.01 * jnp.cos(phi) + 0.004 * jnp.cos(3.0 * phi)
+
+
+def supports(kind):
+    """How far a shape reaches in a direction, written down once more."""
+    hull = {"disk": (((0.0, 0.0),), 0.05), "capsule": (((-0.1, 0.0), (0.12, 0.03)), 0.03)}
+    hull |= {"polygon": (BOX, 0.01), "box": (BOX, 0.0)}
+    axes = {"ellipse": (0.2, 0.1, 0.0), "needle": (0.3, 0.02, 0.4)}
+    if kind in hull:
+        corners, r = hull[kind]
+        return lambda p: np.max([np.cos(p) * x + np.sin(p) * y for x, y in corners], axis=0) + r
+    if kind in axes:
+        a, b, turn = axes[kind]
+        return lambda p: np.hypot(a * np.cos(p - turn), b * np.sin(p - turn))
+    return lambda p: 0.1 + 0.01 * np.cos(p) + 0.004 * np.cos(3.0 * p)
+
+
+def zoomed(value, grid, rounds=28):
+    """The largest value over a grid, looked at closer and closer: (poses,)."""
+    best = np.take_along_axis(grid, np.argmax(value(grid), axis=1)[:, None], axis=1)
+    wide = float(grid[0, 1] - grid[0, 0])
+    for _ in range(rounds):
+        near = best + wide * np.linspace(-1.0, 1.0, 9)
+        best = np.take_along_axis(near, np.argmax(value(near), axis=1)[:, None], axis=1)
+        wide /= 3.0
+    return value(best)[:, 0]
+
+
+def touched(pairs, q, v):
+    """Of the deepest pair of every pose: indentation and rate."""
+
+    @jax.jit
+    @jax.vmap
+    def one(q, v):
+        scene = Scene(two(), jnp.asarray(0.3), tuple(q), tuple(v))
+        found = [pair.touching(scene) for _, pair in pairs]
+        return jnp.stack([k.indentation for k in found]), jnp.stack([k.rate for k in found])
+
+    depth, rate = (np.asarray(x) for x in one(jnp.asarray(q), jnp.asarray(v)))
+    which = np.argmax(depth, axis=1)[:, None]
+    return np.take_along_axis(depth, which, 1)[:, 0], np.take_along_axis(rate, which, 1)[:, 0], which
+
+
+def poses(seed, reach, count=POSES):
+    rng = np.random.default_rng(seed)
+    q = np.concatenate([rng.uniform(-reach, reach, (count, 4)), rng.uniform(-7.0, 7.0, (count, 2))], axis=1)
+    return q, rng.normal(size=q.shape)
+
+
+def rate_by_differences(pairs, q, v, which, depth):
+    """Differences over 1e-6 s, where the same pair is the deepest on both sides; one program serves all."""
+    later, _, after = touched(pairs, q + 1e-6 * v, v)
+    sooner, _, before = touched(pairs, q - 1e-6 * v, v)
+    same = ((after == which) & (before == which))[:, 0]
+    # At a corner between two edges the rate jumps: there differences do not exist.
+    smooth = same & (np.abs(later + sooner - 2.0 * depth) < 1e-9)
+    return (later - sooner) / 2e-6, smooth
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("ellipse", "needle"),
+        ("oval", "ellipse"),
+        ("ellipse", "polygon"),
+        ("capsule", "ellipse"),
+        ("disk", "polygon"),
+        ("capsule", "polygon"),
+    ],
+)
+def test_distances_of_shapes_are_those_of_brute_force(first, second):
+    pairs = pairs_between("x", shape(first, "a"), shape(second, "b"), rigid=True)
+    q, v = poses(1, 0.4)
+    depth, rate, which = touched(pairs, q, v)
+    own, other, way = supports(first), supports(second), q[:, 2:4] - q[:, :2]
+
+    def apart(p):
+        along = np.cos(p) * way[:, :1] + np.sin(p) * way[:, 1:]
+        return along - own(p - q[:, 4:5]) - other(p + np.pi - q[:, 5:6])
+
+    truth = zoomed(apart, np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, 1440), (POSES, 1440)))
+    # Corners against a hull are exact as long as no edge passes between two corners: shallow overlaps.
+    counted = truth > (-0.01 if len(pairs) > 1 else -0.02)
+    assert np.mean(counted) > 0.7 and np.mean(truth < 0.05) > 0.05
+    assert np.max(np.abs(depth + truth)[counted]) < 1e-10
+    measured, smooth = rate_by_differences(pairs, q, v, which, depth)
+    # Where a corner meets a corner two pairs have one depth, and either may be the deepest.
+    assert (
+        np.mean(smooth) > (0.5 if len(pairs) > 1 else 0.95) and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-6
+    )
+
+
+def bump(x):
+    return 0.03 * jnp.sin(4.0 * x)
+
+
+SURFACES = {
+    "plane": lambda: carom.Plane(point=(0.0, 0.1), slope=0.3),
+    "disk": lambda: carom.Circle((0.0, -0.5), 0.6),
+    "bowl": lambda: carom.Circle((0.0, 0.9), 1.2, inside=True),
+    "belt": lambda: carom.Moving(carom.Circle((0.0, -0.5), 0.6), velocity=(0.2, 0.1), turning=1.0),
+    "spline": lambda: carom.Spline([(x, 0.02 * np.sin(3.0 * x)) for x in np.linspace(-2.0, 2.0, 33)]),
+    "graph": lambda: carom.Graph(bump, bend=1.0),
+    "curve": lambda: carom.Implicit(lambda x, y: y - bump(x), bend=1.0),
+}
+
+
+def around_box(s):
+    """Points on the edges of the box, as s goes from 0 to 4."""
+    corners = np.asarray([*BOX, BOX[0]])
+    return (np.interp(np.mod(s, 4.0), range(5), corners[:, j]) for j in (0, 1))
+
+
+@pytest.mark.parametrize("surface", list(SURFACES))
+def test_distances_from_surfaces_are_those_of_brute_force(surface):
+    ground = SURFACES[surface]()
+    q, v = poses(2, 0.3, FEW)
+    q[:, 1] += 0.1
+    cos, sin = np.cos(q[:, 4:5]), np.sin(q[:, 4:5])
+    gap = jax.jit(jax.vmap(jax.vmap(lambda x, y: ground.gap(x, y, jnp.asarray(0.3)))))
+
+    def height(x, y):
+        return -np.asarray(gap(jnp.asarray(q[:, :1] + cos * x - sin * y), jnp.asarray(q[:, 1:2] + sin * x + cos * y)))
+
+    for kind in ("polygon", "ellipse"):
+        pairs = pairs_between("x", shape(kind, "a"), ground, rigid=True)
+        depth, rate, which = touched(pairs, q, v)
+        if kind == "ellipse":
+            grid = np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, 120), (FEW, 120))
+            truth = zoomed(lambda u: height(0.2 * np.cos(u), 0.1 * np.sin(u)), grid, 20)
+        else:
+            grid = np.broadcast_to(np.linspace(0.0, 4.0, 161), (FEW, 161))
+            truth = 0.01 + zoomed(lambda s: height(*around_box(s)), grid, 20)
+        counted = np.abs(truth) < 0.15  # near enough for the foot on a curve to be the nearest
+        assert np.sum(counted) > 500 and np.max(np.abs(depth - truth)[counted]) < 1e-10, (surface, kind)
+        if surface == "belt":
+            continue  # which moves itself: differences at one instant do not show that
+        measured, smooth = rate_by_differences(pairs, q, v, which, depth)
+        assert np.mean(smooth) > 0.9 and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-5

@@ -18,7 +18,8 @@ from ..dynamics.kinematics import frames, link_motion
 from ..mechanism import Mechanism, Site
 from ..mechanism import _walk as walk
 from ..mechanism._length import length_of as length_of
-from ..quantities import Coordinates, Given, Real, Reals, Vector
+from ..quantities import Coordinates, Given, Real, Vector
+from ._sweeps import Sweeps
 
 
 class Continuous(NamedTuple):
@@ -67,7 +68,7 @@ class Load:
         return one_by_one if self.array is None else one_by_one + self.array
 
 
-class Scene:
+class Scene(Sweeps):
     """Kinematics of one instant, computed once and shared by all automata."""
 
     def __init__(
@@ -181,50 +182,6 @@ class Scene:
             return x, y, f.cos, f.sin, angle
         angle = angle + self._slope(site, self._bent.states[site.link].bend)
         return x, y, jnp.cos(angle), jnp.sin(angle), angle
-
-    # -- sizes: what rounding and sweeps are measured by ---------------------------------------------------------------
-
-    def extent(self, site: Site, along: tuple[Any, Any] = (1.0, 1.0)) -> Any:
-        """Sum of the sizes [m] of what the place of a site is computed from; of its base, what lies `along` (x, y)."""
-        base = self.top.base_index(self.top.trees[site.link])
-        at = self.mechanism.numbers.pivot[self.top.trees[site.link]] if base is None else self.q[base : base + 2]
-        place = along[0] * jnp.abs(at[0]) + along[1] * jnp.abs(at[1])
-        return place + sum(lever for _, lever in self._levers(site))
-
-    def reach(self, site: Site, speeds: Reals) -> Any:
-        """Bound [m/s] of the speed of a site, if every coordinate moves at most as fast as `speeds` say."""
-        base = self.top.base_index(self.top.trees[site.link])
-        total = 0.0 if base is None else speeds[base] + speeds[base + 1]
-        for link, lever in self._levers(site):
-            index = self.top.turn_index(link)
-            total = total + (0.0 if index is None else lever * speeds[index])
-        for link in self._slid(site):  # the farther out, the larger the lever, up to the end of a step
-            grown = self.span * sum(speeds[self.top.angle_index(k)] for k in (self.top.carriers[link],) if k >= 0)
-            total = total + (1.0 + grown) * speeds[self.top.angle_index(link)]
-        if self.top.elastic:
-            x, y, _, _ = self.site(site)
-            for index, jx, jy in self._bending_columns(site.link, x, y, site):
-                total = total + 2.0 * (jnp.abs(jx) + jnp.abs(jy)) * speeds[index]
-        return total
-
-    def spins(self, site: Site, speeds: Reals) -> Any:
-        """Bound [rad/s] of how fast the section at a site turns, likewise."""
-        rates = [speeds[j] for j in self.top.mode_index(site.link)]
-        reach = self.mechanism.numbers.site_reach[site.index]
-        bends = 0.0 if reach is None else sum(jnp.abs(reach.slope[j]) * r for j, r in enumerate(rates))
-        return speeds[self.top.angle_index(site.link)] + bends
-
-    def _levers(self, site: Site) -> list[tuple[int, Any]]:
-        """Links on the way to a site, and how far each carries it at most [m]."""
-        n = self.mechanism.numbers
-        each = [(i, jnp.abs(n.hang[s][0]) + jnp.abs(n.hang[s][1])) for i, s in self.top.paths[site.link]]
-        each += [(k, 2.0 * jnp.abs(self.q[self.top.angle_index(k)])) for k in self._slid(site)]  # 2: |e_x| + |e_y|
-        place = n.site[site.index]
-        return [*each, (site.link, jnp.abs(place[0]) + jnp.abs(place[1]))]
-
-    def _slid(self, site: Site) -> list[int]:
-        """Links on the way to a site that slide."""
-        return [k for k in (*(i for i, _ in self.top.paths[site.link]), site.link) if self.top.slides[k]]
 
     def bent(self, site: Site) -> Any:
         """A site of an elastic mechanism in its link's frame."""

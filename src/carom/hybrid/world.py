@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -20,6 +19,7 @@ from ..mechanism import Mechanism, State
 from ..mechanism import _walk as walk
 from ..quantities import Gravity, Real, Rows, Vector
 from ._member import AbstractMember, AbstractUnplaced, gather
+from ._world_checks import refuse_crossed_stops, refuse_loose_joints
 from .automaton import AbstractAutomaton
 from .reporting import Channel, ContactReport, Quantity
 from .scene import Continuous, Own, Scene, length_of
@@ -69,7 +69,7 @@ class World(eqx.Module):
                 f"mechanism of World is a {type(mechanism).__name__}; it must be a Mechanism; "
                 "put several side by side with carom.side_by_side(a=..., b=...)"
             )
-        _refuse_loose_joints(mechanism)
+        refuse_loose_joints(mechanism)
         self.mechanism = mechanism
         met = (*_listed(mechanism, "contacts", contacts), *_listed(mechanism, "ground", ground))
         touching = gather(mechanism, met, settle_speed, friction_rule)
@@ -87,7 +87,7 @@ class World(eqx.Module):
         errors.names("automata", [a.name for a in self.automata], "give each its own name=")
         errors.names("contacts", [contact.name for contact in self.contacts], "give each its own name=")
         errors.names("extra states", [quantity.name for quantity in self.extra])
-        _refuse_crossed_stops(self.contacts)
+        refuse_crossed_stops(self.contacts)
         errors.number("World", "settle_speed", settle_speed, least=0.0)
         errors.name_in("friction_rule of World", friction_rule, FRICTION_RULES)
         for automaton in self.automata:
@@ -215,40 +215,6 @@ def refuse_extra(world: World, state: State) -> None:
     """Refuse values of states that the world does not have."""
     for name in state.extra:
         errors.name_in("extra state of this world", name, [quantity.name for quantity in world.extra])
-
-
-def _refuse_loose_joints(mechanism: Mechanism) -> None:
-    """Springs and dampers act between a link and its parent; the first link of a free base has none."""
-    n, names = mechanism.numbers, mechanism.topology.names
-    for k in mechanism.topology.loose:
-        for field, values in (("stiffness", n.stiffness), ("damping", n.damping)):
-            errors.refuse_if(
-                values[k] != 0.0,
-                partial(_loose_joint, names[k], field, values[k]),
-            )
-
-
-def _loose_joint(link: str, field: str, value: Real) -> str:
-    return (
-        f"the joint of '{link}' has {field} {float(value):g}, but '{link}' is the first link of a free base: it has no "
-        f"joint, and nothing for a spring or damper to act against; leave {field} at 0 there"
-    )
-
-
-def _refuse_crossed_stops(contacts: Sequence[ContactReport]) -> None:
-    """A joint between two stops needs room: the lower one is below the upper one."""
-    stops = [contact.pair.stop for contact in contacts if contact.pair.stop is not None]
-    for low in stops:
-        for high in stops:
-            if low.link == high.link and low.sign > 0.0 > high.sign:
-                errors.refuse_if(low.angle >= high.angle, partial(_crossed, low, high))
-
-
-def _crossed(low: Any, high: Any) -> str:
-    return (
-        f"the lower JointLimit of '{low.link_name}' is {float(low.angle):g} {low.unit}, not below its upper one, "
-        f"{float(high.angle):g} {high.unit}; there is no room between them; exchange them"
-    )
 
 
 def _printed(world: World) -> str:

@@ -296,6 +296,8 @@ def _encoded(path: Path) -> Iterator[None]:
 def _writer(ending: str, fps: int) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
-    if ending == ".gif":
-        return PillowWriter(fps=min(fps, 50))
-    return FFMpegWriter(fps=fps, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])
+    return (
+        PillowWriter(fps=min(fps, 50))
+        if ending == ".gif"
+        else FFMpegWriter(fps=fps, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])
+    )

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".mp4", ".gif", ".png")
 WATCH, HOLD = 1.6, 0.5  # [s] of film for an impact, and for an instantaneous one
-AROUND = 0.25  # of an impact's duration before and after it
-STRIP = 8  # pictures of a strip
+AROUND, STRIP = 0.25, 8  # of an impact's duration before and after it; pictures of a strip
 INK, SOFT, LINK, FILL = "#1d2126", "#626a73", "#46566a", "#8fa2b8"
 GROUND, FORCE, TRACE = "#7d756a", "#c2342b", "#b08a4f"
 
@@ -296,8 +295,6 @@ def _encoded(path: Path) -> Iterator[None]:
 def _writer(ending: str, fps: int) -> Any:
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
-    return (
-        PillowWriter(fps=min(fps, 50))
-        if ending == ".gif"
-        else FFMpegWriter(fps=fps, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])
-    )
+    if ending == ".gif":
+        return PillowWriter(fps=min(fps, 50))
+    return FFMpegWriter(fps=fps, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-crf", "20"])

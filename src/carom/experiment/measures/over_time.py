@@ -37,6 +37,9 @@ def _all_states(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.append(t[order], result.t[-1]), np.concatenate([q, result.q[-1:]]), np.concatenate([v, result.v[-1:]])
 
 
+SLIDING = ("slide", "slide_rate")  # measures of links that slide, where others have angles and rates
+
+
 def _table(columns: Any) -> np.ndarray:
     """Small mechanisms keep their coordinates as a tuple of columns."""
     return np.stack(columns, axis=1) if isinstance(columns, tuple) else np.asarray(columns)
@@ -46,7 +49,7 @@ def _angle(experiment: Experiment, p: dict[str, str]) -> float:
     top = experiment.result.world.mechanism.topology
     t, q, v = _all_states(experiment.result)
     k = top.link(p["link"])
-    if top.slides[k] != p["kind"].startswith("slide"):
+    if top.slides[k] != (p["kind"] in SLIDING):
         here = "slide" if top.slides[k] else "angle"
         raise CaromError(f"measure '{p['kind']}' of link '{p['link']}': it has none; ask for {here}.{p['link']}")
     return statistic(p, t, (q if p["kind"] in ("angle", "slide") else v)[:, top.angle_index(k)])

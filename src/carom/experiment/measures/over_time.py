@@ -20,6 +20,7 @@ from ...result.result import Result
 from ...study.poincare_section import poincare
 from ...study.response import response
 from ..experiment import Experiment
+from ._turning import extremes
 from .kind import AFTER, LINK, SITE, STAT, Measure, statistic
 
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
@@ -47,12 +48,14 @@ def _table(columns: Any) -> np.ndarray:
 
 def _angle(experiment: Experiment, p: dict[str, str]) -> float:
     top = experiment.result.world.mechanism.topology
-    t, q, v = _all_states(experiment.result)
     k = top.link(p["link"])
     if top.slides[k] != (p["kind"] in SLIDING):
         here = "slide" if top.slides[k] else "angle"
         raise CaromError(f"measure '{p['kind']}' of link '{p['link']}': it has none; ask for {here}.{p['link']}")
-    return statistic(p, t, (q if p["kind"] in ("angle", "slide") else v)[:, top.angle_index(k)])
+    if p["kind"] in ("angle", "slide"):
+        return statistic(p, *extremes(experiment.result, top.angle_index(k)))
+    t, _, v = _all_states(experiment.result)
+    return statistic(p, t, v[:, top.angle_index(k)])
 
 
 def _site(experiment: Experiment, p: dict[str, str]) -> float:
@@ -79,8 +82,7 @@ def _bend(experiment: Experiment, p: dict[str, str]) -> float:
     mode = int(p["mode"])
     if not 1 <= mode <= len(index):
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
-    t, q, _ = _all_states(experiment.result)
-    return statistic(p, t, q[:, index[mode - 1]])
+    return statistic(p, *extremes(experiment.result, index[mode - 1]))
 
 
 def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:

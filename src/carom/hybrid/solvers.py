@@ -1,7 +1,7 @@
 """The solvers, by name: what one step of each does.
 
 Explicit Runge-Kutta steps are written out on scalars, with diffrax's tableaux. diffrax runs its stages in a loop over
-buffers, which neither the single-function loop (`run.py`) nor the GPU kernel (`_kernel.py`) can hold; in a plain CPU
+buffers, which neither machine code nor a GPU kernel (`native/`) can hold; in a plain CPU
 batch of the arm its step costs about the same (1.1 times). So only the coefficients come from there, and diffrax is
 loaded when they are first needed: a program that is found compiled on disk does not need them.
 """

@@ -1,10 +1,11 @@
-"""Programs on a CPU as machine code: a function's jaxpr, taken apart into scalars, compiled by LLVM in milliseconds.
+"""Programs as machine code: a function's jaxpr, taken apart into scalars, compiled by LLVM in milliseconds.
 
 XLA compiles a step of the engine in seconds, because it is made for large arrays. Here every number of the program is a
 scalar of its own, branches are branches, and what is known or does nothing is left out.
 
     function -> jaxpr -> `_reading` (with `_arithmetic`, `_shuffling`, `_gathering`, `_branching`, `_linear_algebra`)
-             -> `_ssa`, a program of scalars -> `_llvm_text` -> `_machine_code`
+             -> `_ssa`, a program of scalars -> `_llvm_text` -> `_machine_code`, on a CPU
+                                             -> `_cuda_text` -> `_cuda`, one thread per lane of a batch, on a GPU
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+
+from ._cuda import Kernel as Kernel
+from ._cuda import Trouble as Trouble
+from ._cuda import source_of as source_of
+from ._machine_code import Layout, Leaf, Program, Recipe, compiled
+from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
 
@@ -48,9 +55,6 @@ def rows(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> Any:
     """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
-    from ._machine_code import Program, compiled
-    from ._ssa import TooLarge
-
     _READING.on = True
     try:
         return Program(*compiled(function, args, thorough))
@@ -67,8 +71,6 @@ MARK = b"carom machine code\n"
 
 def packed(made: Any) -> tuple[bytes, Any] | None:
     """A program as bytes, and the structure of its results; None if it is not of this kind."""
-    from ._machine_code import Program
-
     if not isinstance(made, Program):
         return None
     code, layout = made.recipe
@@ -81,8 +83,6 @@ def is_packed(data: bytes) -> bool:
 
 def unpacked(data: bytes, tree: Any) -> Any:
     """The program that `packed` made bytes of."""
-    from ._machine_code import Layout, Leaf, Program, Recipe
-
     head, code = data[len(MARK) :].split(b"\n", 1)
     arguments, results, room, operations = json.loads(head)
     given, left = (tuple(Leaf(at, tuple(shape), *how) for at, shape, *how in each) for each in (arguments, results))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ._ssa import Block, Branch, Builder, Loop, Value, mark
+from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
 
 TYPES = {"f": "double", "i": "i64", "b": "i1"}
 FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -128,7 +128,7 @@ class _Writer:
         if op == "load":
             return self.loaded(v, a[0])
         if op == "store":
-            base, offset, dtype = _where(v)
+            base, offset, dtype = where_of(v)
             return self.stored(a[0], kind, base, self.place(a[1], offset, dtype), dtype)
         if op == "lapack":
             return self.lapack(*v.data)  # type: ignore[misc]
@@ -208,7 +208,7 @@ class _Writer:
         return self.temporary(f"add i64 {scaled}, {offset}")
 
     def loaded(self, v: Value, index: str) -> None:
-        base, offset, dtype = _where(v)
+        base, offset, dtype = where_of(v)
         address = self.temporary(f"getelementptr i8, ptr %{base}, i64 {self.place(index, offset, dtype)}")
         stored, kind = STORED[dtype], v.kind
         if stored == TYPES[kind]:
@@ -225,13 +225,6 @@ class _Writer:
         if stored != TYPES[kind]:
             x = self.temporary(f"{'zext' if kind == 'b' else 'trunc'} {TYPES[kind]} {x} to {stored}")
         self.lines.append(f"  store {stored} {x}, ptr {address}")
-
-
-def _where(value: Value) -> tuple[str, int, str]:
-    """Of what is read or written: which memory, the offset [byte] and the type."""
-    assert isinstance(value.data, tuple)
-    base, offset, dtype = value.data
-    return base, offset, dtype
 
 
 def _literal(value: Value) -> str:

@@ -59,7 +59,7 @@ def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool
 def program_text(closed: Any) -> tuple[str, Layout]:
     """The text of a program, and where its arguments and results lie."""
     reader = Reader()
-    arguments, things = _arguments(reader, closed.jaxpr.invars)
+    arguments, things = arguments_of(reader, closed.jaxpr.invars)
     out = reader.read(closed.jaxpr, closed.consts, things)
     values: list[Value] = []
     places: list[tuple[int, str]] = []
@@ -78,7 +78,7 @@ def program_text(closed: Any) -> tuple[str, Layout]:
     return text, Layout(arguments, tuple(results), reader.room, reader.b.count)
 
 
-def _arguments(reader: Reader, variables: Any) -> tuple[tuple[Leaf, ...], list[Thing]]:
+def arguments_of(reader: Reader, variables: Any) -> tuple[tuple[Leaf, ...], list[Thing]]:
     """Where the arguments lie, one after the other; short ones are taken apart at once."""
     leaves: list[Leaf] = []
     things: list[Thing] = []

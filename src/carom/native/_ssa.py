@@ -145,6 +145,13 @@ class Builder:
             raise TooLarge(f"more than {MOST} operations")
 
 
+def where_of(value: Value) -> tuple[str, int, str]:
+    """Of what is read or written: which memory, the offset [byte] and the type."""
+    assert isinstance(value.data, tuple)
+    base, offset, dtype = value.data
+    return base, offset, dtype
+
+
 def mark(program: Builder, results: Sequence[Value]) -> None:
     """Find what the results and the stores depend on: only that is written out."""
     owners = _owners(program.top)

@@ -1,8 +1,8 @@
 """How the lanes of a batch run.
 
-On a GPU all lanes advance in lockstep, each in its own phase, or (large batches) each block of lanes runs in registers
-from start to end. On a CPU one lane after the other runs in the compiled scalar loop, on every core: there a loop over
-lanes inside each operation would cost more than it saves.
+On a GPU every lane is a thread that runs from start to end with branches of its own; lanes that a thread cannot hold
+advance in lockstep. On a CPU one lane after the other runs in the compiled scalar loop, on every core: there a loop
+over lanes inside each operation would cost more than it saves.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors
+from .. import errors, native
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
-from ..hybrid._kernel import in_registers
 from ..hybrid._run import executable, named, start, to_end, together
 from ..hybrid.scene import Continuous
 from ..hybrid.settings import Integration
@@ -61,30 +60,8 @@ def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integr
     return _named(make, parameters, first, together(make, parameters, integration, first))
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _one_kernel(make: Function, how: How, numbers: PyTree, parameters: PyTree, given: PyTree) -> Ends:
-    """All lanes in one kernel; tolerances and limits are constants of it."""
-    integration = Integration(*numbers)
-    first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
-    return _named(make, parameters, first, in_registers(make, parameters, integration, first))
-
-
 def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> Ends:
     return jax.vmap(lambda p, a, b: _ends(make(p), a, b))(parameters, first, last)
-
-
-def _numbers(integration: Integration) -> tuple[Any, ...]:
-    solver = integration.solver
-    if isinstance(solver, RungeKutta):
-        solver = dataclasses.replace(solver, unrolled=True)
-    return (
-        solver,
-        float(integration.rtol),
-        float(integration.atol),
-        float(integration.until),
-        int(integration.max_steps),
-        int(integration.max_events),
-    )
 
 
 def on_gpu(
@@ -96,14 +73,30 @@ def on_gpu(
     kernel: bool,
     either: bool,
 ) -> Ends:
-    """In one kernel where that is wanted; several rigid contacts need arrays that it cannot hold: in lockstep."""
+    """In one kernel, one thread per lane; what a thread cannot hold, such as long arrays, goes in lockstep."""
     if kernel:
         try:
-            return _one_kernel(make, how, _numbers(integration), parameters, given)
-        except NotImplementedError:
+            run = _kernel(make, how, integration, parameters, given)
+            return run((integration,), jax.tree.map(np.asarray, (parameters, given)))
+        except (NotImplementedError, native.TooLarge, native.Trouble) as why:
             if not either:
-                raise
+                raise errors.CaromError(f"one_kernel of batch: {why}; leave it out to run in lockstep") from None
     return lockstep(make, how, parameters, given, integration)
+
+
+def _kernel(make: Function, how: How, integration: Integration, parameters: PyTree, given: PyTree) -> native.Kernel:
+    """The kernel for lanes of this kind; kept."""
+    one = jax.tree.map(lambda x: np.asarray(x)[0], (parameters, given))
+    shapes = tuple((np.shape(x), np.asarray(x).dtype) for x in jax.tree.leaves(one))
+    key = (make, how, integration.solver, jax.tree.structure(one), shapes)
+    found = _KERNELS.get(key)
+    if found is None:
+        lane = partial(_lane, make, how, True)
+        found = _KERNELS[key] = native.Kernel(*native.source_of(lane, (integration,), one))
+    return found
+
+
+_KERNELS: dict[Any, native.Kernel] = {}
 
 
 class Ends(NamedTuple):
@@ -125,19 +118,23 @@ def _ends(world: World, first: Carry, last: Carry) -> Ends:
     return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome, world.extra_of(c.y))
 
 
+def _lane(make: Function, how: How, unrolled: bool, integration: Integration, p: PyTree, given: PyTree) -> Ends:
+    """One lane, from its start to its end."""
+    world, solver = make(p), integration.solver
+    if unrolled and isinstance(solver, RungeKutta):
+        solver = dataclasses.replace(solver, unrolled=True)
+    first = _begin(make, how, p, given, integration.until)
+    return _ends(world, first, to_end(world, dataclasses.replace(integration, solver=solver), first))
+
+
 def _one_by_one(
     make: Function, how: How, many: bool, parameters: PyTree, given: PyTree, integration: Integration
 ) -> Ends:
     """One lane after the other, each to its end."""
 
     def one(x: PyTree) -> Ends:
-        world = make(x[0])
-        solver = integration.solver
-        if many and world.weight <= UNROLLED and isinstance(solver, RungeKutta):
-            solver = dataclasses.replace(solver, unrolled=True)  # a third longer to compile, a fifth faster
-        ours = dataclasses.replace(integration, solver=solver)
-        first = _begin(make, how, x[0], x[1], integration.until)
-        return _ends(world, first, to_end(world, ours, first))
+        # Unrolled stages take a third longer to compile, and are a fifth faster.
+        return _lane(make, how, many and make(x[0]).weight <= UNROLLED, integration, *x)
 
     return jax.lax.map(one, (parameters, given))
 

@@ -21,7 +21,7 @@ from ..mechanism.state import State
 from ..quantities import Function
 from ._lanes import How, Start, on_cpu, on_gpu, state_of
 
-KERNEL_PAYS = 10_000  # lanes from which the one-kernel form's longer compilation is worth it
+KERNEL_PAYS = 256  # lanes on a GPU from which a thread for each is faster than all of them in lockstep
 
 
 class Batch(eqx.Module):
@@ -86,8 +86,8 @@ def batch(
     returns one. A lane that fails stops and keeps its code, the others finish; with `throw` an error then names the
     failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
 
-    On a GPU, `one_kernel` keeps every lane's run in registers from start to end: 2.5 times faster than lockstep, but it
-    compiles for about 50 s instead of 10; by default from 10,000 lanes on. Small mechanisms only (8 links).
+    On a GPU every lane is a thread of one kernel, or, with `one_kernel=False` and where a thread cannot hold a lane
+    (long arrays, linear algebra of a library), all lanes advance in lockstep.
 
         start = world_with(0.1).state(angles=[60, 45], degrees=True)
         carom.batch(world_with, jnp.linspace(0.05, 0.5, 1000), start, until=6.0)

@@ -1,0 +1,132 @@
+"""Kernels for a GPU: their source, compiled for this machine instead, computes what single runs compute."""
+
+import ctypes
+import shutil
+import subprocess
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import carom
+from carom import native
+from carom.native._cuda import Kernel
+from carom.study._lanes import _lane
+
+STAND_INS = """
+#include <cmath>
+#include <cstring>
+#define __device__
+#define __global__
+#define __launch_bounds__(n)
+static thread_local struct { long long x; } blockIdx, blockDim, threadIdx;
+static inline double __longlong_as_double(long long i) { double x; std::memcpy(&x, &i, 8); return x; }
+static inline long long __double_as_longlong(double x) { long long i; std::memcpy(&i, &x, 8); return i; }
+"""
+EVERY = """
+extern "C" void every(long long n, const double* shared, const double* in, double* out) {
+  blockDim.x = 1;
+  for (long long i = 0; i < n; i++) { blockIdx.x = i; carom_lanes(n, shared, in, out); }
+}
+"""
+
+
+class Here(Kernel):
+    """A kernel whose lanes run one after the other, on this machine."""
+
+    def __init__(self, source, tree, folder):
+        self.source, self.tree = source, tree
+        (folder / "lanes.cpp").write_text(STAND_INS + source.text + EVERY)
+        library = folder / "lanes.so"
+        subprocess.run(["g++", "-O0", "-w", "-shared", "-fPIC", "-o", library, folder / "lanes.cpp"], check=True)
+        self.library = ctypes.CDLL(str(library))
+
+    def _run(self, lanes, shared, given, out):
+        addresses = (ctypes.c_void_p(x.ctypes.data) for x in (shared, given, out))
+        self.library.every(ctypes.c_longlong(lanes), *addresses)
+
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler here")
+
+
+def soft(arm):
+    return carom.Contact(arm.tip, carom.Plane(height=-0.8), carom.Hooke(1e4), carom.Coulomb(0.2), name="floor")
+
+
+def hard(arm):
+    return carom.Contact(arm.tip, carom.Plane(height=-0.8), 0.5, carom.Coulomb(0.2))
+
+
+@needs_compiler
+@pytest.mark.parametrize("contact", [soft, hard])
+def test_a_kernel_computes_what_the_cpu_does(contact, tmp_path):
+    def make(length):
+        arm = carom.Arm([carom.Rod(length=length, mass=1.0), carom.Rod(length=0.3, mass=0.5)])
+        return carom.World(arm, contacts=contact(arm))
+
+    lengths, start = jnp.array([0.9, 1.0, 1.1]), make(1.0).state(angles=[0.1, 0.0])
+    integration = carom.Settings().integration(0.8)
+    rows = np.tile(np.asarray(start.q), (3, 1)), np.zeros((3, 2))
+    given = carom.State(*rows)
+    one = (lengths[0], carom.State(rows[0][0], rows[1][0]))
+
+    def lane(*args):
+        return _lane(make, (None, True), True, *args)
+
+    kernel = Here(*native.source_of(lane, (integration,), one), tmp_path)
+    ours, theirs = kernel((integration,), (np.asarray(lengths), given)), carom.batch(make, lengths, start, until=0.8)
+    np.testing.assert_allclose(np.stack(ours.y.q, axis=1), theirs.q, rtol=1e-9)
+    np.testing.assert_allclose(np.stack(ours.y.v, axis=1), theirs.v, rtol=1e-7)
+    np.testing.assert_array_equal(ours.events, theirs.events)
+    np.testing.assert_array_equal(ours.outcome, theirs.outcome)
+    assert (ours.events > 0).all() and len({int(n) for n in ours.steps}) > 1
+
+
+@needs_compiler
+def test_operations_of_a_kernel(tmp_path):
+    """Whole numbers, flags, odd numbers, rows of a loop, arms of a branch."""
+
+    def everything(shift, x, n, flag):
+        rows = jnp.stack([x, x + 1.0, x + 2.0, x + 3.0, x + 4.0])
+        total, parts = jax.lax.scan(lambda c, r: (c + jnp.sin(r), c * r), 0.0, rows)
+        arms = jax.lax.switch(n, [lambda: x, lambda: -x, lambda: jnp.exp(x)])
+        odd = jnp.maximum(x, jnp.nan), jnp.minimum(jnp.inf, x), jnp.sign(x), jnp.where(flag, x / 0.0, -1.5)
+        return (
+            total + shift[1],
+            parts,
+            arms,
+            odd,
+            n % 3,
+            ~flag,
+            jnp.isfinite(x / shift[0]),
+            jnp.round(x),
+            n.astype(float),
+        )
+
+    shared = (np.array([0.0, 2.5]),)
+    lanes = (np.array([0.3, -1.7, 0.0, 2.5]), np.array([0, 1, 2, 7]), np.array([True, False, True, False]))
+    kernel = Here(*native.source_of(everything, shared, tuple(x[0] for x in lanes)), tmp_path)
+    ours = kernel(shared, lanes)
+    for i in range(4):
+        alone = everything(jnp.asarray(shared[0]), *(jnp.asarray(x[i]) for x in lanes))
+        for mine, other in zip(flat(ours), flat(alone), strict=True):
+            np.testing.assert_allclose(mine[i], other, rtol=1e-14)
+
+
+def flat(tree):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
+
+
+def test_what_a_thread_cannot_hold_is_refused():
+    with pytest.raises(NotImplementedError, match="on a GPU"):
+        native.source_of(jnp.linalg.eigvalsh, (), (np.eye(3),))
+    with pytest.raises(NotImplementedError, match="long array"):
+        native.source_of(lambda x: x * 2.0, (), (np.zeros(5000),))
+
+
+def test_without_a_gpu_its_libraries_are_missed_by_name():
+    try:
+        native.Kernel(*native.source_of(lambda x: x + 1.0, (), (np.zeros(1)[0],)))
+    except native.Trouble as trouble:
+        assert "libnvrtc" in str(trouble) or "libcuda" in str(trouble) or "cu" in str(trouble)

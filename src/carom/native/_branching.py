@@ -109,14 +109,27 @@ def _with_memories(first: list[Thing], avals: list[Any], values: list[Value]) ->
     return out
 
 
+def _shares(eqn: Any) -> tuple[int, int]:
+    """How many of the arguments stay as they are, and how many are carried; rows have an axis more inside than outside.
+
+    JAX's versions say it each in their own way; the shapes always do.
+    """
+    inner = eqn.params["jaxpr"].jaxpr
+    outs = zip(eqn.outvars, inner.outvars, strict=True)
+    carried = sum(len(outer.aval.shape) == len(one.aval.shape) for outer, one in outs)
+    pairs = list(zip(eqn.invars, inner.invars, strict=True))
+    rows = sum(len(outer.aval.shape) > len(one.aval.shape) for outer, one in pairs)
+    return len(pairs) - carried - rows, carried
+
+
 def _scan(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     """A loop over the rows of arrays."""
-    p = eqn.params
-    fixed, count, length = p["num_consts"], p["num_carry"], p["length"]
+    p, length = eqn.params, eqn.params["length"]
+    fixed, count = _shares(eqn)
     do, first, rows = inputs[:fixed], inputs[fixed : fixed + count], inputs[fixed + count :]
     avals = [var.aval for var in eqn.outvars]
     if length <= SHORT:
-        return _written_out(r, p, do, first, rows, avals)
+        return _written_out(r, p, do, first, rows)
     b = r.b
     kept = [x if isinstance(x, Memory) else _spilled(r, x) for x in rows]
     outs = [r.reserved(aval.shape, aval.dtype) for aval in avals[count:]]
@@ -151,11 +164,9 @@ class _Counter:
     size = 1
 
 
-def _written_out(
-    r: Reader, p: Any, do: list[Thing], now: list[Thing], rows: list[Thing], avals: list[Any]
-) -> list[Thing]:
+def _written_out(r: Reader, p: Any, do: list[Thing], now: list[Thing], rows: list[Thing]) -> list[Thing]:
     """A short loop, round by round."""
-    count, kept = p["num_carry"], []
+    count, kept = len(now), []
     order = range(p["length"])
     for i in reversed(order) if p["reverse"] else order:
         xs = [

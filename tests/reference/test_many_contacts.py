@@ -24,19 +24,19 @@ def chain(links, law, friction=None, damping=2e-4):
     return carom.World(robot, contacts=contacts, gravity=9.81)
 
 
-@pytest.mark.parametrize("slide, spin", [(1.0, 0.0)])
-def test_both_forms_meet_the_same_events(slide, spin):
+def test_both_forms_meet_the_same_events():
     disk = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
     contact = carom.Contact(disk.tip, FLOOR, carom.Poisson(0.5), carom.Coulomb(0.3), radius=0.1, name="floor")
     plain = carom.World(disk, contacts=contact, gravity=9.81)
     arrays = carom.World(disk, contacts=ManyRigidContacts(disk, plain.automata[0].contacts), gravity=9.81)
-    start = plain.state(base=(0.0, 0.4), base_velocity=(slide, 0.0), rates=[spin])
+    start = plain.state(base=(0.0, 0.4), base_velocity=(1.0, 0.0))
     one, other = (carom.simulate(world, start, until=1.5) for world in (plain, arrays))
     events = [[(e.exit, e.phase_before, e.phase_after) for e in result.events] for result in (one, other)]
     assert events[0] == events[1] and len(events[0]) > 10
     np.testing.assert_allclose([e.t for e in other.events], [e.t for e in one.events], rtol=0, atol=1e-9)
     np.testing.assert_allclose(other.q[-1], one.q[-1], rtol=0, atol=1e-9)
-    np.testing.assert_allclose([i.impulse for i in other.impacts], [i.impulse for i in one.impacts], rtol=0, atol=1e-9)
+    pushes = [[(i.normal_impulse, i.tangential_impulse) for i in result.impacts] for result in (one, other)]
+    np.testing.assert_allclose(*pushes, rtol=0, atol=1e-9)
     assert [s.contact for s in other.stances] == [s.contact for s in one.stances]
     assert other.energy.max_error_percent < 1e-6
 
@@ -50,8 +50,7 @@ def test_a_chain_of_sixteen_links_falls_onto_a_floor_and_comes_to_rest():
     assert result.penetration < 1e-9
     energy = result.energy.kinetic + result.energy.potential
     assert np.all(np.diff(energy) < 1e-9 * energy[0]) and result.energy.max_error_percent < 1e-6
-    weight = sum(np.asarray(signal.normal)[-1] for signal in result.contacts.values())
-    np.testing.assert_allclose(weight, 9.81, rtol=1e-9)
+    np.testing.assert_allclose(result.q[-1][1:], 0.0, atol=1e-9)  # flat on the floor
 
 
 def test_slots_are_given_in_order_and_too_few_are_noticed():

@@ -31,6 +31,7 @@ bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/laws.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/elastic.py
+	$(BIN)/python benchmarks/size.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

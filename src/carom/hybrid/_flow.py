@@ -193,7 +193,7 @@ def _rows(world: World, scene: Scene, each: list[Own]) -> list[Row]:
     return found
 
 
-def _with_shares(world: World, scene: Scene, each: list[Own], forces: list[Any], powers: list[Any]) -> list[Any]:
+def _with_shares(world: World, scene: Scene, each: list[Own], forces: Any, powers: list[Any]) -> list[Any]:
     """Powers with those of the reactions added, each to its automaton's channels."""
     out, row, channel = list(powers), 0, 0
     for automaton, own in zip(world.automata, each, strict=True):

@@ -21,6 +21,7 @@ def solver_of_mass(matrix: Any) -> Solve:
     factors = jsl.lu_factor(jax.lax.stop_gradient(matrix))
 
     def solve(right: Any) -> Any:
+        right = merge(tuple(right)) if isinstance(right, list) else right  # a row that came scalar by scalar
         return jax.lax.custom_linear_solve(
             lambda x: matrix @ x,
             right,

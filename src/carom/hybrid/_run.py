@@ -83,7 +83,7 @@ def _compiled(
 ) -> Any:
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
-    if native.wanted():
+    if native.wanted() and options != QUICK:  # which is what arrays are compiled with
         program = native.program(call, args, options == SCALAR)
         if program is not None:
             return program

@@ -85,8 +85,13 @@ def _form(x: Any) -> Any:
     return None if x is None else ("number", np.shape(x))
 
 
+NAMES = ("name", "group", "link_name")
+
+
 def _field(field: Any, value: Any) -> Any:
-    """Fields that are fixed at compile time must agree."""
+    """Fields that are fixed at compile time must agree, but for names."""
+    if field.name in NAMES:
+        return None
     fixed = field.metadata.get("static", False) and not isinstance(value, Site)
     return (value,) if fixed else _form(value)
 

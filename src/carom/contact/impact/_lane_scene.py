@@ -87,7 +87,10 @@ class LaneScene(Scene):
     """The bodies of one contact, found by those of the contact that stands for its kind."""
 
     def __init__(self, mechanism: Mechanism, t: Real, length: Real, span: Real, bodies: dict[Body, BodyState]) -> None:
-        super().__init__(mechanism, t, (), ())  # it has bodies, not coordinates
+        at = {mechanism.topology.angle_index(body.link): state for body, state in bodies.items()}
+        angles: Any = {i: state.angle for i, state in at.items()}  # of its own links alone, by their places in q
+        rates: Any = {i: state.frame.rate for i, state in at.items()}
+        super().__init__(mechanism, t, angles, rates)
         self.length, self.span = length, span
         self.bodies = bodies
         self._found: dict[int, Any] = {}  # places and velocities of sites
@@ -95,9 +98,6 @@ class LaneScene(Scene):
 
     def _state(self, site: Site) -> BodyState:
         return self.bodies[Body(site.link, site.index)]
-
-    def _joint(self, link: int) -> BodyState:
-        return self.bodies[Body(link, None)]
 
     def frame(self, link: int) -> LinkMotion:
         return next(state.frame for body, state in self.bodies.items() if body.link == link)
@@ -125,12 +125,6 @@ class LaneScene(Scene):
     def speeds(self) -> Any:
         """Bounds of the rates of its links, by the place of their angles in q."""
         return {self.top.angle_index(body.link): state.turn for body, state in self.bodies.items()}
-
-    def angle(self, link: int) -> Any:
-        return self._joint(link).angle
-
-    def rate(self, link: int) -> Any:
-        return self._joint(link).frame.rate
 
     def push(self, load: Load, link: int, x: Real, y: Any, fx: Real, fy: Real, site: Site | None = None) -> None:
         assert site is not None  # every pair with sites says which

@@ -219,19 +219,21 @@ def _array(what: str, values: Given | None) -> Any:
 def _refuse_idle(mechanism: Mechanism) -> None:
     """A link that has no inertia about its joint, with all it carries, has no unique acceleration."""
     n, top = mechanism.numbers, mechanism.topology
-    mass, com, inertia, hang = (errors.known(x) for x in (n.mass, n.com, n.inertia, n.hang))
-    if mass is None or com is None or inertia is None or hang is None or mass.ndim != 1:
+    parts = [errors.known(x) for x in (n.mass, n.com, n.inertia, n.hang, n.rotor * n.gear**2)]
+    if any(p is None or p.shape[:1] != (top.links,) for p in parts):
         return  # traced, or a batch
-    if np.all(inertia > 0.0):
+    mass, com, inertia, hang, rotor = (p for p in parts if p is not None)
+    if np.all(inertia > 0.0) and not top.sliding:
         return
     below = mass.copy()
     about_joint = inertia + mass * np.sum(com**2, axis=-1)
     for k in reversed(top.order):
-        if about_joint[k] == 0.0:
+        if (below[k] if top.slides[k] else about_joint[k]) + rotor[k] == 0.0:
             raise errors.CaromError(
                 f"link '{top.names[k]}' with all it carries has no inertia about its joint; forces do not determine "
                 "its acceleration; give it a mass, or hold it by constraints: carom.dynamics.constrained_dynamics"
             )
         if top.parents[k] >= 0:
             below[top.parents[k]] += below[k]
-            about_joint[top.parents[k]] += below[k] * np.sum(hang[k] ** 2)
+            moved = about_joint[k] + below[k] if top.slides[k] else 0.0  # how far out, its displacement decides
+            about_joint[top.parents[k]] += below[k] * np.sum(hang[k] ** 2) + moved

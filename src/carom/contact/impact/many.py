@@ -47,7 +47,7 @@ SOLVER += "Engineering 39, 2673-2691; Lemke 1965, Management Science 11, 681-689
 
 
 def many(mechanism: Mechanism, contacts: Sequence[RigidContact]) -> bool:
-    """Is this a case for arrays? Links that bend, slide or have rotors, which differ from each other, have none."""
+    """Is this a case for arrays? Links that bend or slide, and rotors, are written out one by one."""
     top = mechanism.topology
     return not (top.elastic or top.jointed) and (top.links > UNROLL or total(tuple(contacts)) > MOST_PHASES)
 

@@ -157,8 +157,13 @@ def paint(axes: Axes, drawn: Drawing, part: Part, frame: int, aspect: float, fai
     for link in part.links:
         points = link.points[frame]
         if link.radius > 0.0:
-            style = "-" if link.kind == "disk" else "--"
-            look = {"fc": FILL, "ec": LINK, "ls": style, "alpha": 0.45 * faint, "zorder": 2}
+            look = {
+                "fc": FILL,
+                "ec": LINK,
+                "ls": "-" if link.kind == "disk" else "--",
+                "alpha": 0.45 * faint,
+                "zorder": 2,
+            }
             axes.add_patch(Circle(tuple(points[0]), link.radius, **look))
             axes.plot(*points.T, color=LINK, lw=1.2, alpha=faint, zorder=3)
         else:

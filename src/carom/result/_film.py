@@ -157,14 +157,9 @@ def paint(axes: Axes, drawn: Drawing, part: Part, frame: int, aspect: float, fai
     for link in part.links:
         points = link.points[frame]
         if link.radius > 0.0:
-            look = {
-                "fc": FILL,
-                "ec": LINK,
-                "ls": "-" if link.kind == "disk" else "--",
-                "alpha": 0.45 * faint,
-                "zorder": 2,
-            }
-            axes.add_patch(Circle(tuple(points[0]), link.radius, **look))
+            style = "-" if link.kind == "disk" else "--"
+            disk = Circle(tuple(points[0]), link.radius, fc=FILL, ec=LINK, ls=style, alpha=0.45 * faint, zorder=2)
+            axes.add_patch(disk)
             axes.plot(*points.T, color=LINK, lw=1.2, alpha=faint, zorder=3)
         else:
             width = 2.2 if link.kind == "beam" else 1.4 if link.kind == "point" else 4.0

@@ -158,8 +158,8 @@ def paint(axes: Axes, drawn: Drawing, part: Part, frame: int, aspect: float, fai
         points = link.points[frame]
         if link.radius > 0.0:
             style = "-" if link.kind == "disk" else "--"
-            look = {"fc": FILL, "ec": LINK, "ls": style, "alpha": 0.45 * faint, "zorder": 2}
-            axes.add_patch(Circle(tuple(points[0]), link.radius, **look))
+            disk = Circle(tuple(points[0]), link.radius, fc=FILL, ec=LINK, ls=style, alpha=0.45 * faint, zorder=2)
+            axes.add_patch(disk)
             axes.plot(*points.T, color=LINK, lw=1.2, alpha=faint, zorder=3)
         else:
             width = 2.2 if link.kind == "beam" else 1.4 if link.kind == "point" else 4.0

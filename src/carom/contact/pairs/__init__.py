@@ -6,6 +6,11 @@ from .disk_on_disk import Ring as Ring
 from .joint_limit import JointLimit as JointLimit
 from .pair import AbstractPair as AbstractPair
 from .pair import Touching as Touching
+from .shape_on_shape import CornerOnShape as CornerOnShape
+from .shape_on_shape import SmoothOnShape as SmoothOnShape
+from .shape_on_surface import CornerOnSurface as CornerOnSurface
+from .shape_on_surface import EdgesOnSurface as EdgesOnSurface
+from .shape_on_surface import SmoothOnSurface as SmoothOnSurface
 from .site_on_segment import Segment as Segment
 from .site_on_segment import SiteOnSegment as SiteOnSegment
 from .site_on_surface import SiteOnSurface as SiteOnSurface

@@ -131,7 +131,10 @@ def _on_edge(shape: AbstractCornered, surface: AbstractSurface, frame: Frame, t:
         s = k * part
         return s, jnp.maximum(s - part, 0.0), jnp.minimum(s + part, 1.0)
 
-    s = summit(lambda s: -still[1].gap(*at(still[0], still[2], s), still[3]), lambda s: slope(*still, s), seeds, SEEDS)
+    def value(s: Real) -> Any:
+        return -still[1].gap(*at(still[0], still[2], s), still[3])
+
+    s = summit(value, lambda s: slope(*still, s), seeds, SEEDS, inner=True)
     s = jax.lax.stop_gradient(s)
     for _ in range(2):  # as `settled` does
         s = jnp.clip(s + newton(*slope(shape, surface, frame, t, s)), 0.0, 1.0)

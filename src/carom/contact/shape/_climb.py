@@ -16,19 +16,30 @@ STEPS = 40  # of Newton's method, or of halving the bracket where Newton leaves 
 Slope = Callable[[Any], tuple[Any, Any]]  # first derivative, up to a positive factor, and the derivative of that
 
 
-def summit(value: Callable[[Any], Any], slope: Slope, seeds: Callable[[Any], tuple[Any, Any, Any]], count: int) -> Any:
+def summit(
+    value: Callable[[Any], Any],
+    slope: Slope,
+    seeds: Callable[[Any], tuple[Any, Any, Any]],
+    count: int,
+    inner: bool = False,
+) -> Any:
     """Where `value` is largest; nothing here may carry derivatives.
 
-    `seeds(i)` is a place to look at and what lies to its left and to its right.
+    `seeds(i)` is a place to look at and what lies to its left and to its right. With `inner`, places between neighbours
+    from which it rises come first: an end where something else touches does not hide what touches between the ends.
     """
 
-    def better(i: Any, best: tuple[Any, ...]) -> tuple[Any, ...]:
+    def looked(i: Any) -> tuple[Any, ...]:
         place, left, right = seeds(i)
-        here = (value(place), place, left, right)
-        return tuple(jnp.where(here[0] > best[0], a, b) for a, b in zip(here, best, strict=True))
+        peak = (slope(left)[0] > 0.0) & (slope(right)[0] < 0.0) if inner else jnp.asarray(True)
+        return peak, value(place), place, left, right
 
-    first = seeds(jnp.asarray(0))
-    _, place, left, right = jax.lax.fori_loop(1, count, better, (value(first[0]), *first))
+    def better(i: Any, best: tuple[Any, ...]) -> tuple[Any, ...]:
+        here = looked(i)
+        wins = (here[0] & ~best[0]) | ((here[0] == best[0]) & (here[1] > best[1]))
+        return tuple(jnp.where(wins, a, b) for a, b in zip(here, best, strict=True))
+
+    _, _, place, left, right = jax.lax.fori_loop(1, count, better, looked(jnp.asarray(0)))
     begin = (place, left, right, right - left)
     return jax.lax.fori_loop(0, STEPS, lambda _, at: _closer(slope, *at), begin)[0]
 

@@ -120,7 +120,7 @@ class Pad(AbstractAutomaton):
                 ContactReport(self.name, self.pair, (Phase("away", "open"), Phase("pressed", "closed")), "down"),
             ),
             touches=self._touches,
-            modes=lambda phase: [phase],
+            modes=lambda own: [own.phase],
         )
 
     def _touches(self, scene, own):

@@ -17,13 +17,22 @@ from carom.result import Result
 from carom.result import _signals as signals
 from carom.result._trajectory import trajectory
 
-from .test_signals import GRAVITY, MASS, RADIUS, STIFFNESS, ball, drop, elastic_run, rigid_run, soft_run
+from .test_signals import GRAVITY, MASS, RADIUS, STIFFNESS, ball, drop, elastic_run, rigid_run, sliding_run, soft_run
 
-RUNS = {"soft": soft_run, "rigid": rigid_run, "elastic": elastic_run}
+RUNS = {"soft": soft_run, "rigid": rigid_run, "elastic": elastic_run, "sliding": sliding_run}
 # What each world cannot show.
-MISSING = {"soft": {"modes"}, "rigid": {"modes", "impact", "torques"}, "elastic": {"impact", "reaction", "torques"}}
+PLAIN = {"slides", "extra"}
+MISSING = {
+    "soft": {"modes", *PLAIN},
+    "rigid": {"modes", "impact", "torques", *PLAIN},
+    "elastic": {"impact", "reaction", "torques", *PLAIN},
+    "sliding": {"modes", "impact", "reaction", "torques", "angles", "rates", "poincare"},
+}
 # Every figure on the run that gives it most to do.
-SHOWN_BY = {entry.name: "soft" for entry in FIGURES} | {"modes": "elastic", "snapshots": "elastic", "reaction": "rigid"}
+SHOWN_BY = {entry.name: "soft" for entry in FIGURES} | {
+    **{"modes": "elastic", "snapshots": "elastic", "reaction": "rigid"},
+    **{"slides": "sliding", "extra": "sliding"},
+}
 TIMES = np.linspace(0.0, 0.01, 11)
 
 

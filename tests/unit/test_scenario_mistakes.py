@@ -149,9 +149,9 @@ MISTAKES = {
     "limit with site": (
         'against = "floor"\n',
         'against = "floor"\nlimit = { link = "fore", upper = 1.0 }\n',
-        "contacts.tip: it has a limit and also site or against",
+        "contacts.tip: it has a limit and also site, shape or against",
     ),
-    "site alone": ('against = "floor"\n', "", "contacts.tip: it needs site and against"),
+    "site alone": ('against = "floor"\n', "", "contacts.tip: it needs a site or a shape, and against"),
     "ragged targets": ("[80.0, 70.0]]", "[80.0]]", "control.hammer: targets has rows of [2, 1] numbers"),
     "too few gains": ("kp = [600.0, 300.0]", "kp = [600.0]", "control.hammer: kp"),
     "too many angles": (

@@ -63,6 +63,15 @@ def elastic_run() -> Result:
     return carom.simulate(world, world.state(angles=[0.3], bending=[0.01]), until=0.01)
 
 
+@cache
+def sliding_run() -> Result:
+    """A press that slides on its guide, with a temperature beside it."""
+    press = carom.Mechanism([carom.Link(carom.Rod(0.5, 2.0), joint=carom.Slider(axis=(0.0, 1.0), stiffness=400.0))])
+    heat = carom.ExtraStates({"heat": 300.0}, lambda scene, x, p: {"heat": -0.1 * x["heat"]}, units={"heat": "K"})
+    world = carom.World(press, elements=heat, gravity=GRAVITY)
+    return carom.simulate(world, world.state(slides=[0.1]), until=0.01)
+
+
 @pytest.fixture(scope="module")
 def soft():
     return soft_run()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._shuffling import WRITTEN_OUT, Memory, Thing, bare, calculated, cells, filled, flat, kind_of, row_of, store
-from ._ssa import Block, Branch, Loop, Value
+from ._ssa import Block, Branch, Equation, Loop, Shaped, Value
 
 if TYPE_CHECKING:
     from ._reading import Reader
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHORT = 3  # rounds up to which a loop of known length is written out
 
 
-def _cond(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def _cond(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """One of several arms."""
     which, args, branches = inputs[0], inputs[1:], eqn.params["branches"]
     assert isinstance(which, Value)
@@ -50,7 +50,7 @@ def _gathered(shapes: list[tuple[int, ...]], values: list[Value]) -> list[Thing]
     return out
 
 
-def _while(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def _while(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """A loop that goes on while something holds."""
     p = eqn.params
     known, fixed = p["cond_nconsts"], p["body_nconsts"]
@@ -67,7 +67,7 @@ def _while(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
 def looped(
     r: Reader,
     first: list[Thing],
-    avals: list[Any],
+    avals: Sequence[Shaped],
     goes: Callable[[list[Thing]], Value],
     body: Callable[[list[Thing]], list[Thing]],
 ) -> list[Thing]:
@@ -97,7 +97,7 @@ def _left(r: Reader, carried: Value) -> Value:
     return new
 
 
-def _with_memories(first: list[Thing], avals: list[Any], values: list[Value]) -> list[Thing]:
+def _with_memories(first: list[Thing], avals: Sequence[Shaped], values: list[Value]) -> list[Thing]:
     out: list[Thing] = []
     at = 0
     for x, aval in zip(first, avals, strict=True):
@@ -109,7 +109,7 @@ def _with_memories(first: list[Thing], avals: list[Any], values: list[Value]) ->
     return out
 
 
-def _shares(eqn: Any) -> tuple[int, int]:
+def _shares(eqn: Equation) -> tuple[int, int]:
     """How many of the arguments stay as they are, and how many are carried; rows have an axis more inside than outside.
 
     JAX's versions say it each in their own way; the shapes always do.
@@ -122,7 +122,7 @@ def _shares(eqn: Any) -> tuple[int, int]:
     return len(pairs) - carried - rows, carried
 
 
-def _scan(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def _scan(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """A loop over the rows of arrays."""
     p, length = eqn.params, eqn.params["length"]
     fixed, count = _shares(eqn)

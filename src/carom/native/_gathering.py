@@ -10,10 +10,10 @@ import numpy as np
 
 from ._logic import compared
 from ._shuffling import Cells, Memory, Thing, bare, calculated, cells, chosen, shaped, write_row
-from ._ssa import Builder, Value
+from ._ssa import Builder, Equation, Value
 
 
-def _gather(b: Builder, eqn: Any, x: Thing, indices: Thing) -> Cells:
+def _gather(b: Builder, eqn: Equation, x: Thing, indices: Thing) -> Cells:
     """XLA's gather: for every index a window of the operand."""
     p, out_shape = eqn.params, eqn.outvars[0].aval.shape
     d, sizes = p["dimension_numbers"], p["slice_sizes"]
@@ -36,7 +36,7 @@ def _gather(b: Builder, eqn: Any, x: Thing, indices: Thing) -> Cells:
     return out
 
 
-def _kept(b: Builder, inside: Value, window: Cells, eqn: Any) -> Cells:
+def _kept(b: Builder, inside: Value, window: Cells, eqn: Equation) -> Cells:
     """What lies outside of the operand is not a number."""
     fill = eqn.params["fill_value"]
     odd = (
@@ -79,7 +79,7 @@ def _from(b: Builder, have: Cells, axis: int, i: Value, size: int, last: int) ->
 COMBINED = {"scatter": None} | {f"scatter-{how}": how for how in ("add", "sub", "mul", "max", "min")}
 
 
-def _scatter(b: Builder, eqn: Any, x: Thing, indices: Thing, updates: Thing) -> Any:
+def _scatter(b: Builder, eqn: Equation, x: Thing, indices: Thing, updates: Thing) -> Any:
     """XLA's scatter: windows of updates are written, or added, at their indices, one after the other."""
     p = eqn.params
     d, how = p["dimension_numbers"], COMBINED[eqn.primitive.name]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._logic import compared, select
 from ._shuffling import Cells, Memory, Thing, bare, calculated, cells, load, shaped, store
-from ._ssa import Builder, Value
+from ._ssa import Builder, Equation, Value
 
 if TYPE_CHECKING:
     from ._reading import Reader
@@ -74,7 +74,7 @@ def _single(x: Cells) -> int:
     return x.shape[0]
 
 
-def eigh(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def eigh(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """Eigenvectors and eigenvalues of a symmetric matrix."""
     x = cells(r.b, inputs[0])
     n = _single(x)
@@ -99,7 +99,7 @@ def eigh(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     return [vectors, _failed(r, info, _read(r.b, values))]
 
 
-def svd(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def svd(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """Singular values, and the vectors where they are asked for."""
     x, p = cells(r.b, inputs[0]), eqn.params
     rows = _single(x)
@@ -132,7 +132,7 @@ def svd(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     return out
 
 
-def lu(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def lu(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """L and U in one matrix, the exchanges of rows, and the order of rows that they make."""
     x, b = cells(r.b, inputs[0]), r.b
     rows = _single(x)
@@ -164,13 +164,13 @@ def _ordered(b: Builder, pivots: list[Value], rows: int) -> list[Value]:
     return order
 
 
-def permutation(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def permutation(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """The same as a primitive of its own."""
     pivots, rows = list(cells(r.b, inputs[0])), eqn.params["permutation_size"]
     return [shaped(_ordered(r.b, pivots, rows), (rows,))]
 
 
-def cholesky(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def cholesky(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """The lower factor of a symmetric positive definite matrix; zeros above."""
     b, x = r.b, cells(r.b, inputs[0])
     n = _single(x)
@@ -188,7 +188,7 @@ def cholesky(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     return [out]
 
 
-def triangular_solve(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def triangular_solve(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """op(a) x = b, or x op(a) = b, by substitution."""
     b, p = r.b, eqn.params
     a, right = cells(b, inputs[0]), cells(b, inputs[1])
@@ -209,7 +209,7 @@ def triangular_solve(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     return [out if p["left_side"] else out.T]
 
 
-def linear_solve(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def linear_solve(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """JAX's wrapper of a solver, which knows how to differentiate it: the solver."""
     lengths = eqn.params["const_lengths"]
     before = lengths.matvec + lengths.vecmat
@@ -217,7 +217,7 @@ def linear_solve(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
     return r.closed(eqn.params["jaxprs"].solve, [*own, *inputs[sum(lengths) :]])
 
 
-def sort(r: Reader, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+def sort(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     """A few numbers in order, and others with them; equal ones stay as they are."""
     b, p = r.b, eqn.params
     if p["num_keys"] != 1:

@@ -12,7 +12,7 @@ from ._branching import BRANCHING
 from ._gathering import GATHERING
 from ._linear_algebra import ALGEBRA
 from ._shuffling import SHUFFLES, WRITTEN_OUT, Memory, Thing, bare, cells, constant, filled, kind_of
-from ._ssa import Builder, Value
+from ._ssa import Builder, Equation, Value
 from ._sums import SUMS
 
 UNCHANGED = ("optimization_barrier", "nonbatchable", "nondifferentiable", "nondifferentiable_backward")
@@ -56,7 +56,7 @@ class Reader:
     def _constant(self, x: Any) -> Thing:
         return x if isinstance(x, Value) else constant(self.b, x)
 
-    def _elementwise(self, operation: Any, eqn: Any, inputs: list[Thing]) -> Thing:
+    def _elementwise(self, operation: Any, eqn: Equation, inputs: list[Thing]) -> Thing:
         out = eqn.outvars[0].aval
         kind = kind_of(out.dtype)
         b, p = self.b, eqn.params
@@ -67,7 +67,7 @@ class Reader:
         spread = [np.broadcast_to(cells(b, x), out.shape).ravel() for x in inputs]
         return filled(out.shape, [operation(b, p, kind, list(each)) for each in zip(*spread, strict=True)])
 
-    def _other(self, name: str, eqn: Any, inputs: list[Thing]) -> list[Thing]:
+    def _other(self, name: str, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
         if name in SHUFFLES:
             if name == "broadcast_in_dim" and eqn.outvars[0].aval.size > 16 * WRITTEN_OUT:
                 return [self._buffer(eqn, inputs[0])]
@@ -102,7 +102,7 @@ class Reader:
                 return self.closed(eqn.params[key], inputs)
         raise NotImplementedError(name)
 
-    def _buffer(self, eqn: Any, x: Thing) -> Memory:
+    def _buffer(self, eqn: Equation, x: Thing) -> Memory:
         """A long array of zeros, to be written to."""
         zero = cells(self.b, x).ravel()
         if not (len(zero) == 1 and zero[0].known and zero[0].data == 0) or self.b.block is not self.b.top:

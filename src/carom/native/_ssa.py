@@ -10,11 +10,27 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 Kind = Literal["f", "i", "b"]  # float64, int64, Boolean
 Number = float | int | bool
 MOST: Final = 400_000  # operations: what is larger is left to XLA, whose loops over arrays are shorter code
+
+
+class Equation(Protocol):
+    """An equation of a jaxpr, as far as it is looked at here."""
+
+    primitive: Any
+    params: dict[str, Any]
+    invars: Sequence[Any]
+    outvars: Sequence[Any]
+
+
+class Shaped(Protocol):
+    """The shape and type of an array of a jaxpr."""
+
+    shape: tuple[int, ...]
+    size: int
 
 
 class TooLarge(Exception):

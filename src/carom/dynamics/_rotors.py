@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from ..mechanism import Mechanism, Topology
-from ..quantities import Vector
+from ..quantities import Reals, Vector
 
 
 def turns_with(top: Topology, k: int) -> int:
@@ -23,7 +23,7 @@ def turns_with(top: Topology, k: int) -> int:
     return -1 if parent < 0 else top.carriers[parent]
 
 
-def gearing(top: Topology, gear: Any, k: int) -> list[tuple[int, Any]]:
+def gearing(top: Topology, gear: Reals, k: int) -> list[tuple[int, Any]]:
     """g of the rotor of joint k: where its entries stand, and what they are."""
     above, own = turns_with(top, k), (top.angle_index(k), gear[k])
     return [own] if above < 0 else [own, (top.angle_index(above), 1 if top.slides[k] else 1 - gear[k])]

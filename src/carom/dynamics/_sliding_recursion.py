@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..mechanism import Mechanism
+from ..mechanism import Mechanism, Topology
+from ..quantities import Coordinates, Point, Real, Reals
 from ._elastic_links import Turn, Vec, dot, perp, plus
 from ._rotors import gearing
 from ._sliding_trees import Turned, hangs, tree_of, turned
@@ -54,7 +55,7 @@ class _Solved(NamedTuple):
 STILL = Turned(Turn(1.0, 0.0), 0.0)
 
 
-def _hung(mechanism: Mechanism, turns: list[Turned], q: Any, v: Any) -> list[_Hung]:
+def _hung(mechanism: Mechanism, turns: list[Turned], q: Coordinates, v: Coordinates) -> list[_Hung]:
     n, top = mechanism.numbers, mechanism.topology
     out = []
     for k in range(top.links):
@@ -72,12 +73,12 @@ def _symmetric(m: tuple[Any, Any, Any], a: Vec) -> Vec:
     return m[0] * a[0] + m[1] * a[1], m[1] * a[0] + m[2] * a[1]
 
 
-def _less(m: tuple[Any, Any, Any], a: Vec, over: Any) -> tuple[Any, Any, Any]:
+def _less(m: tuple[Any, Any, Any], a: Vec, over: Real) -> tuple[Any, Any, Any]:
     """m - a a^T / over."""
     return m[0] - a[0] * a[0] * over, m[1] - a[0] * a[1] * over, m[2] - a[1] * a[1] * over
 
 
-def _own(mechanism: Mechanism, k: int, at: Turned, gravity: Any) -> _Need:
+def _own(mechanism: Mechanism, k: int, at: Turned, gravity: Point) -> _Need:
     """What a link needs for itself; weight is a force that it does not need."""
     n = mechanism.numbers
     m, r = n.mass[k], at.turn((n.com[k][0], n.com[k][1]))
@@ -105,7 +106,7 @@ def _rotor(mechanism: Mechanism, k: int) -> _Rotor:
     return _Rotor(inertia * gear * gear, inertia * gear * parent, inertia * parent * parent)
 
 
-def _at_hinge(need: _Need, effort: Any, rotor: _Rotor) -> tuple[_Solved, _Need]:
+def _at_hinge(need: _Need, effort: Real, rotor: _Rotor) -> tuple[_Solved, _Need]:
     over, y = 1.0 / (need.turning + rotor.own), rotor.across
     gain = (effort - need.moment) * over
     left = _Need(
@@ -118,7 +119,7 @@ def _at_hinge(need: _Need, effort: Any, rotor: _Rotor) -> tuple[_Solved, _Need]:
     return _Solved(gain, (need.lever[0] * over, need.lever[1] * over), y * over), left
 
 
-def _at_slider(need: _Need, axis: Vec, effort: Any, rotor: _Rotor) -> tuple[_Solved, _Need]:
+def _at_slider(need: _Need, axis: Vec, effort: Real, rotor: _Rotor) -> tuple[_Solved, _Need]:
     w, y = _symmetric(need.mass, axis), dot(axis, need.lever) + rotor.across
     over = 1.0 / (dot(axis, w) + rotor.own)
     gain = (effort - dot(axis, need.force)) * over
@@ -151,7 +152,9 @@ def _sum(a: _Need, b: _Need) -> _Need:
     return _Need(mass, plus(a.lever, b.lever), a.turning + b.turning, plus(a.force, b.force), a.moment + b.moment)
 
 
-def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any) -> list[Any]:
+def accelerations(
+    mechanism: Mechanism, q: Coordinates, v: Coordinates, force: Coordinates, gravity: Point
+) -> list[Any]:
     """v' in O(n): inward elimination, outward substitution."""
     top = mechanism.topology
     turns = turned(tree_of(mechanism), q, v)
@@ -174,7 +177,7 @@ def accelerations(mechanism: Mechanism, q: Any, v: Any, force: Any, gravity: Any
 
 
 def _outward(
-    mechanism: Mechanism, hung: list[_Hung], solved: list[_Solved], roots: dict[int, _Need], force: Any
+    mechanism: Mechanism, hung: list[_Hung], solved: list[_Solved], roots: dict[int, _Need], force: Coordinates
 ) -> list[Any]:
     top = mechanism.topology
     out: list[Any] = [0.0] * top.dof
@@ -195,12 +198,12 @@ def _outward(
     return out
 
 
-def _base(top: Any, k: int, values: Any) -> tuple[Vec, Any]:
+def _base(top: Topology, k: int, values: Reals) -> tuple[Vec, Any]:
     at = top.base_index(top.trees[k])
     return ((0.0, 0.0) if at is None else (values[at], values[at + 1])), 0.0
 
 
-def inverse(mechanism: Mechanism, q: Any, v: Any, a: Any, gravity: Any) -> list[Any]:
+def inverse(mechanism: Mechanism, q: Coordinates, v: Coordinates, a: Coordinates, gravity: Point) -> list[Any]:
     """The generalized force that the motion needs besides weight, in O(n): accelerations outward, forces inward."""
     n, top = mechanism.numbers, mechanism.topology
     turns = turned(tree_of(mechanism), q, v)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..mechanism import Mechanism, Topology
-from ..quantities import Coordinates
+from ..quantities import Coordinates, Point, Real
 from ._elastic_links import Turn, Vec, dot, perp, plus
 from ._rotors import gearing
 
@@ -107,7 +107,7 @@ class _Moving(NamedTuple):
     first: Vec
 
 
-def _times(factor: Any, vector: Vec) -> Vec:
+def _times(factor: Real, vector: Vec) -> Vec:
     return factor * vector[0], factor * vector[1]
 
 
@@ -143,7 +143,7 @@ def _moving(tree: Tree, part: list[Part], turns: list[Turned], v: Coordinates) -
     return out
 
 
-def columns(tree: Tree, q: Coordinates, v: Coordinates, link: int, point: Any) -> list[tuple[int, Vec, Vec]]:
+def columns(tree: Tree, q: Coordinates, v: Coordinates, link: int, point: Point) -> list[tuple[int, Vec, Vec]]:
     """For every coordinate on the way to a point (x, y) of a link: index, c and p there, in world axes."""
     n, top, place = tree, tree.topology, places(tree, q)
     turns, out = turned(tree, q, v), []

@@ -270,7 +270,7 @@ class Scene(Sweeps):
         """Coordinate of a joint: angle to the parent [rad], or, on a slider, displacement [m]."""
         return self._relative(link, self.q)
 
-    def _relative(self, link: int, values: Any) -> Any:
+    def _relative(self, link: int, values: Coordinates) -> Any:
         above = self.top.turned_by[link]
         bend = sum(slope * values[index] for index, slope in self.joint_slopes(link))
         return values[self.top.angle_index(link)] - (values[self.top.angle_index(above)] if above >= 0 else 0.0) - bend

@@ -167,7 +167,7 @@ def numbers_of(placed: list[Link], base: Fixed | Free, topology: Topology) -> Nu
     )
 
 
-def _stands(link: Link, point: Any) -> tuple[Any, Any]:
+def _stands(link: Link, point: tuple[Any, Any]) -> tuple[Any, Any]:
     """A point of a body in its link's frame: on a slider the body may stand at an angle in it."""
     x, y = point
     if not isinstance(link.joint, Slider):

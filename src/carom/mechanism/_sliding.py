@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -26,7 +24,11 @@ def joint_values(top: Topology, angles: Given, slides: Given | None, degrees: bo
 
 
 def refuse_counts(
-    owner: str, top: Topology, angles: Any, slides: Any, fields: tuple[str, str] = ("angles", "slides")
+    owner: str,
+    top: Topology,
+    angles: Given | None,
+    slides: Given | None,
+    fields: tuple[str, str] = ("angles", "slides"),
 ) -> None:
     """Refuse another number of angles than hinges, and of displacements than sliders."""
     for field, values, links in zip(fields, (angles, slides), (top.hinged, top.slid), strict=True):

@@ -174,14 +174,14 @@ class Scene(Sweeps):
         ux, uy = turn(b.rate)
         return f.x + rx, f.y + ry, f.vx - f.rate * ry + ux, f.vy + f.rate * rx + uy
 
-    def pose(self, site: Site) -> tuple[Any, Any, Any, Any, Any]:
-        """Place (x, y) of a site, and cosine, sine and angle of the section there: what is fixed to it turns so."""
+    def pose(self, site: Site) -> tuple[Any, Any, Any, Any]:
+        """Place (x, y) of a site, and cosine and sine of the section's angle there: what is fixed to it turns so."""
         x, y, _, _ = self.site(site)
-        f, angle = self.frame(site.link), self.angle(site.link)
+        f = self.frame(site.link)
         if not self.top.modes[site.link]:
-            return x, y, f.cos, f.sin, angle
-        angle = angle + self._slope(site, self._bent.states[site.link].bend)
-        return x, y, jnp.cos(angle), jnp.sin(angle), angle
+            return x, y, f.cos, f.sin
+        angle = self.angle(site.link) + self._slope(site, self._bent.states[site.link].bend)
+        return x, y, jnp.cos(angle), jnp.sin(angle)
 
     def bent(self, site: Site) -> Any:
         """A site of an elastic mechanism in its link's frame."""

@@ -58,8 +58,8 @@ def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str
         return [("", SmoothOnShape(first=second, second=first, group=name, turned=True))]
     _refuse_thin(name, first, second)
     if second.edges == 1 < first.edges:
-        return [("", CornerOnShape(first=second, second=first, index=0, group=name, turned=True))]
-    own = [CornerOnShape(first=first, second=second, index=i, group=name) for i in range(first.edges)]
+        return [("", CornerOnShape(first=second, second=first, corner=second.corners[0], group=name, turned=True))]
+    own = [CornerOnShape(first=first, second=second, corner=c, group=name) for c in first.corners]
     if first.edges == 1:
         return _numbered("corner", own)
     if not rigid:
@@ -67,7 +67,7 @@ def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str
             f"contact '{name}' has a compliant law between two shapes with edges; where a corner meets a corner the "
             "force would count twice; use an impulsive law, or make one of them a carom.Round or carom.Ellipse"
         )
-    other = [CornerOnShape(first=second, second=first, index=i, group=name, turned=True) for i in range(second.edges)]
+    other = [CornerOnShape(first=second, second=first, corner=c, group=name, turned=True) for c in second.corners]
     return [*_numbered("corner", own), *_numbered("other's corner", other)]
 
 

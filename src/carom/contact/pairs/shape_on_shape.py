@@ -58,18 +58,17 @@ class CornerOnShape(AbstractShapes):
     other: ClassVar[str] = "shape on shape"
     first: AbstractCornered
     second: AbstractCornered
-    index: int = eqx.field(static=True)
+    corner: tuple[Any, Any]
     group: str = eqx.field(static=True)
     turned: bool = eqx.field(static=True, default=False)
 
     @property
     def name(self) -> str:
-        corner = "" if self.first.edges == 1 else f" corner {self.index + 1}"
-        return f"{self.first.site.name}{corner} on {self.second.site.name}"
+        return f"{self.first.site.name} on {self.second.site.name}"
 
     def touching(self, scene: Scene) -> Touching:
         a, b = self.first.frame(scene), self.second.frame(scene)
-        cx, cy = a.out(*self.first.corners[self.index])
+        cx, cy = a.out(*self.corner)
         gap, normal = self.second.locate(*b.inward(cx - b.x, cy - b.y))
         nx, ny = b.turned(*normal)
         depth = self.first.radius + self.second.radius - gap
@@ -94,7 +93,8 @@ class SmoothOnShape(AbstractShapes):
     def touching(self, scene: Scene) -> Touching:
         a, b = self.first.frame(scene), self.second.frame(scene)
         dx, dy = a.inward(b.x - a.x, b.y - a.y)
-        view = (self.first, self.second, dx, dy, jnp.asarray(b.angle - a.angle))
+        turn = jnp.arctan2(b.sin * a.cos - b.cos * a.sin, b.cos * a.cos + b.sin * a.sin)
+        view = (self.first, self.second, dx, dy, turn)
         phi = _facing(view)
         gap = _apart(view, phi)[0]
         nx, ny = a.turned(jnp.cos(phi), jnp.sin(phi))

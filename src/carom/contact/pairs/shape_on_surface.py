@@ -54,18 +54,14 @@ class CornerOnSurface(AbstractShapeOnSurface):
 
     other: ClassVar[str] = "shape on surface"
     shape: AbstractCornered
-    index: int = eqx.field(static=True)
+    corner: tuple[Any, Any]  # a number, not a place in the list: corners are then contacts of one kind
 
     def __init__(self, shape: AbstractCornered, surface: AbstractSurface, index: int, group: str) -> None:
         self.site, self.surface, self.radius = shape.site, surface, shape.radius
-        self.shape, self.index, self.group = shape, index, group
-
-    @property
-    def name(self) -> str:
-        return self.site.name if self.shape.edges == 1 else f"{self.site.name} corner {self.index + 1}"
+        self.shape, self.corner, self.group = shape, shape.corners[index], group
 
     def middle(self, scene: Scene) -> tuple[Any, Any]:
-        return self.shape.frame(scene).out(*self.shape.corners[self.index])
+        return self.shape.frame(scene).out(*self.corner)
 
 
 class EdgesOnSurface(AbstractShapeOnSurface):

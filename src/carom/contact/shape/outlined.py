@@ -23,7 +23,6 @@ class Frame(NamedTuple):
     y: Any
     cos: Any
     sin: Any
-    angle: Any
 
     def out(self, px: Real, py: Real) -> tuple[Any, Any]:
         """A point of the shape in the world."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from carom.contact import catalogue
@@ -66,6 +66,7 @@ def test_impulses_push_within_the_friction_cone(name: str, strike: Any, e: float
 
 
 @every_impact
+@example(strike=(Weights(1.0, -5e-324, 1.0), -1.0, 1.0, 0.0, 0.0), e=1.0)  # the least coupling there is
 @given(strike=strikes(), e=restitutions)
 def test_a_frictionless_blow_gives_back_the_speed_that_is_asked_for(name: str, strike: Any, e: float) -> None:
     w, approach, sliding, _, _ = strike

@@ -8,7 +8,9 @@ import functools
 
 import numpy as np
 import pytest
-from examples.elastic_chain import MODE_SETS, asymmetry, make_world, run
+from examples.elastic_chain import MODE_SETS, START, asymmetry, make_world, run
+
+import carom
 
 FALL = np.sqrt(1.8 / 9.81)  # from 0.9 m, at rest
 TIGHT, USUAL = 1e-12, 1e-8
@@ -45,7 +47,12 @@ def test_the_chain_falls_freely_until_its_ends_touch(name):
 
 @pytest.mark.parametrize("name", ELASTIC)
 def test_what_starts_symmetric_stays_so(name):
-    assert asymmetry(ran(name)) < 1e-6
+    """Rounding tilts the chain by less than 1e-12 rad; how much that grows (up to 1e8 times) the tilted chain says."""
+    world = make_world(**VARIANTS[name])
+    start = world.state(**START)
+    tilted = carom.State(np.asarray(start.q) + 1e-12 * (np.arange(start.q.size) == 2), start.v)
+    away = carom.simulate(world, tilted, until=1.5, settings=carom.Settings("dopri8", TIGHT, 1e-3 * TIGHT))
+    assert asymmetry(ran(name)) < asymmetry(away) < 1e-4
     ends = [end for _, end in touches(name)]
     for a, b in zip(ends[::2], ends[1::2], strict=True):
         assert {a, b} in ({"O1", "O4"}, {"O2", "O3"})

@@ -105,7 +105,7 @@ def _path(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any
     if os.environ.get("CAROM_PROGRAMS", "on") == "off" or jax.default_backend() != "cpu":
         return None
     try:
-        words = [_machine(), *_words(function, True), *_words(static, True), *_words(args, False)]
+        words = [_machine(), native.name(), *_words(function, True), *_words(static, True), *_words(args, False)]
     except Foreign:
         return None
     folder = cache.folder("programs")

@@ -34,6 +34,11 @@ def wanted() -> bool:
     return os.environ.get(SWITCH, "native") != "xla" and jax.default_backend() == "cpu" and _have_llvm()
 
 
+def name() -> str:
+    """Which compiler programs come from, as results tell it."""
+    return "native" if wanted() else f"XLA on {jax.default_backend()}"
+
+
 @functools.cache
 def _have_llvm() -> bool:
     return importlib.util.find_spec("llvmlite") is not None

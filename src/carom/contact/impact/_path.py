@@ -109,7 +109,8 @@ def path(w: Weights, approach: Real, sliding: Real, mu: Real, limit: Real) -> Pa
     before = -sense * mu
     slowing = sense * (w.nt + w.tt * before)  # rate of |u_t|
     stops = slowing < 0.0
-    stop = jnp.where(sense == 0.0, 0.0, jnp.where(stops, jnp.abs(sliding) / jnp.where(stops, -slowing, 1.0), FAR))
+    until = jnp.minimum(jnp.abs(sliding) / jnp.where(stops, -slowing, 1.0), FAR)  # the slowest is as good as none
+    stop = jnp.where(sense == 0.0, 0.0, jnp.where(stops, until, FAR))
     mobile = w.tt > 0.0
     holding = jnp.where(mobile, -w.nt / jnp.where(mobile, w.tt, 1.0), 0.0)
     after = jnp.where(jnp.abs(holding) <= limit, holding, -jnp.sign(w.nt) * mu)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact.many import ManyRigidContacts
+from carom.contact.impact._many import ManyRigidContacts
 from carom.hybrid import outcome
 
 FLOOR = carom.Plane(height=0.0)

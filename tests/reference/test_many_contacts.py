@@ -7,7 +7,7 @@ import pytest
 import carom
 from carom.contact.impact._crowd import WITH_FRICTION, Crowd, chosen
 from carom.contact.impact._kinds import kinds_of
-from carom.contact.impact.many import ManyRigidContacts
+from carom.contact.impact._many import ManyRigidContacts
 from carom.hybrid import outcome
 
 FLOOR = carom.Plane(height=0.0)

@@ -56,7 +56,7 @@ class RigidContact(AbstractMember, Contact):
     def gathered(
         self, mechanism: Mechanism, members: Sequence[Any], settle_speed: Real, friction_rule: str
     ) -> AbstractAutomaton:
-        from .many import ManyRigidContacts, many  # which are made of these
+        from ._many import ManyRigidContacts, many  # which are made of these
         from .rigid import RigidContacts
 
         if many(mechanism, members):

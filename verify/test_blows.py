@@ -11,7 +11,6 @@ import pytest
 import carom
 from carom.contact.impact._course import Blows, impulses_along
 from carom.contact.impact._path import Weights, path
-from carom.hybrid._run import compiler_options
 
 DOF = 6  # smaller systems have rows that end in zeros
 
@@ -76,7 +75,7 @@ def test_a_million_blows_on_several_contacts(contacts, count):
         return jnp.stack(impulses), found
 
     chunk = 10_000
-    one_by_one = jax.jit(lambda *data: jax.lax.map(one, data), compiler_options=compiler_options())
+    one_by_one = carom.jit(lambda *data: jax.lax.map(one, data))
 
     def some(seed: int) -> Any:
         data, energy = drawn(np.random.default_rng(seed), chunk, contacts)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid._run import compiler_options
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "elastic_chain.py"))
 make_world, run = EXAMPLE["make_world"], EXAMPLE["run"]
@@ -33,7 +32,7 @@ def ended(x, reverse_steps=None, rtol=1e-10):
 
 @functools.cache
 def differences():
-    run = jax.jit(functools.partial(ended, rtol=1e-13), compiler_options=compiler_options())
+    run = carom.jit(functools.partial(ended, rtol=1e-13))
     x = jnp.array([0.6, -0.4, 0.01])
     assert float(run(x)[-1]) == 1.0
     columns = []
@@ -45,7 +44,7 @@ def differences():
 
 def test_forward_derivatives_through_a_strike():
     x, expected = differences()
-    push = jax.jit(lambda x, dx: jax.jvp(ended, (x,), (dx,))[1], compiler_options=compiler_options())
+    push = carom.jit(lambda x, dx: jax.jvp(ended, (x,), (dx,))[1])
     got = np.stack([push(x, dx) for dx in jnp.eye(3)], axis=1)[:-1]
     assert np.all(np.isfinite(got))
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5 * np.max(np.abs(expected)))
@@ -54,7 +53,7 @@ def test_forward_derivatives_through_a_strike():
 def test_reverse_derivatives_through_a_strike():
     x, expected = differences()
     weights = jnp.array([1.0, -2.0, 0.5, 0.3, 0.1, -0.2, 0.0])
-    pull = jax.jit(jax.grad(lambda x: weights @ ended(x, reverse_steps=2048)), compiler_options=compiler_options())
+    pull = carom.jit(jax.grad(lambda x: weights @ ended(x, reverse_steps=2048)))
     got = np.asarray(pull(x))
     assert np.all(np.isfinite(got))
     wanted = weights[:-1] @ expected

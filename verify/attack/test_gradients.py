@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid._run import compiler_options
 
 from .tally import SHARE, Tally
 from .tally import run as run_lanes
@@ -68,7 +67,7 @@ def moved(given, direction, by):
 
 def each(function):
     """A function lane by lane: all would be compiled together with both sides of every branch."""
-    one = jax.jit(function, compiler_options=compiler_options())
+    one = carom.jit(function)
 
     def call(*columns):
         rows = [one(*jax.tree.map(lambda x, i=i: x[i], columns)) for i in range(PER)]

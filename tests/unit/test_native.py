@@ -64,6 +64,20 @@ def test_operations_are_exact(name):
     check(EXACT[name], X, Y)
 
 
+def test_zero_keeps_its_sign():
+    """An infinity without weight, length / |g|, was minus infinity where g was a known -0."""
+    zero, minus = jnp.asarray([0.0, 0.0]), jnp.asarray([0.0, -0.0])
+    for known in (zero, minus):
+        check(lambda x, k=known: (x / jnp.linalg.norm(k), x / (k[1] * k[1]), x / (x * 0.0 + k[1])), np.asarray(0.5))
+
+    def signs(x):  # as IEEE and NumPy say; XLA itself takes x + 0.0 for x
+        return 1.0 / (x + 0.0), 1.0 / (0.0 - x), 1.0 / (x - 0.0), 1.0 / (x + -0.0), 1.0 / (abs(x) + 0.0)
+
+    x = np.asarray([0.0, -0.0])
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(made(signs, x)(x), signs(x))
+
+
 def test_functions_of_the_library():
     names = (
         "sin",

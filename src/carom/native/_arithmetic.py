@@ -1,8 +1,8 @@
 """Operations on scalars, by the names of JAX's primitives.
 
 Known numbers are computed at once, what does nothing is left out. Rounding is that of IEEE arithmetic, operation by
-operation; nothing is reordered. Only 0 x = 0 is taken for granted (for infinite x too): it removes what a structure has
-as zeros, such as the inertia of a part without mass.
+operation; nothing is reordered. Only 0 x = 0 is taken for granted (for infinite or negative x too): it removes what a
+structure has as zeros, such as the inertia of a part without mass.
 """
 
 from __future__ import annotations
@@ -31,16 +31,31 @@ def is_number(value: Value, x: Number) -> bool:
     return value.op == "known" and value.data == x
 
 
+def nothing(value: Value) -> bool:
+    """Does adding it change nothing, not even the sign of zero? (-0.0 + 0.0 is 0.0.)"""
+    return is_number(value, 0) and (value.kind != "f" or math.copysign(1.0, _float(value)) < 0.0)
+
+
+def may_be_minus_zero(value: Value) -> bool:
+    """It may, unless it is a size, a square, a number that is not, or a sum with one of them."""
+    terms = value.args if value.op == "add" else (value,)
+    return not any(_is_no_minus_zero(term) for term in terms)
+
+
+def _is_no_minus_zero(value: Value) -> bool:
+    square = value.op == "mul" and value.args[0] is value.args[1]
+    return value.kind != "f" or square or value.op in ("abs", "itof", "btof") or (value.known and not nothing(value))
+
+
 def add(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     x, y = a
     if kind == "b":
         return either(b, p, kind, a)
-    if is_number(x, 0):
-        return y
-    if is_number(y, 0):
-        return x
     if x.known and y.known:
         return b.number(kind, x.number + y.number)
+    for u, v in ((x, y), (y, x)):
+        if nothing(u) or (is_number(u, 0) and not may_be_minus_zero(v)):
+            return v
     return b.value("add", kind, *ordered(x, y))
 
 
@@ -50,22 +65,23 @@ def sub(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
         return x
     if x.known and y.known:
         return b.number(kind, x.number - y.number)
-    return neg(b, p, kind, [y]) if is_number(x, 0) else b.value("sub", kind, x, y)
+    return b.value("sub", kind, x, y)
 
 
 def mul(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     if kind == "b":
         return both(b, p, kind, a)
+    x, y = a
+    if x.known and y.known:
+        return b.number(kind, x.number * y.number)
     for x, y in (a, a[::-1]):
         if is_number(x, 0):
-            return x
+            return b.number(kind, 0)
         if is_number(x, 1):
             return y
         if is_number(x, -1):
             return neg(b, p, kind, [y])
     x, y = a
-    if x.known and y.known:
-        return b.number(kind, x.number * y.number)
     return b.value("mul", kind, *ordered(x, y))
 
 

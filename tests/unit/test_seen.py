@@ -7,9 +7,9 @@ import pytest
 import carom
 from carom.contact.impact._maintained import stopped
 from carom.contact.impact._system import System
+from carom.hybrid._doubts import _at_once, _part_doubt, doubted, limits_of
 from carom.hybrid._locate import Asked, Ends
 from carom.hybrid._reaction import Row, react
-from carom.hybrid._seen import _at_once, _doubted, _part_doubt
 from carom.hybrid.condition import ROUNDING, rising
 from carom.hybrid.scene import Scene
 
@@ -30,11 +30,11 @@ def test_a_crest_whose_top_is_where_the_step_ends_is_not_passed_over():
 def test_what_is_inside_by_rounding_and_slow_is_looked_at_beyond_its_depth_only():
     """A foot that began a step between one and two roundings inside, slower than counts, cut its steps without end."""
     foot = asked(rising(0.0, slow=1e-4, deep=2e-11, rounding=1e-11), value=1.5e-11, rate=3e-5)
-    assert float(_doubted(foot, 0, jnp.asarray(1.5e-11))) == 2e-11
-    assert float(_doubted(foot, 0, jnp.asarray(-1.0))) == 1e-11
-    assert not bool(_at_once(foot, 0, jnp.asarray(1.5e-11), jnp.asarray(3e-5)))
-    assert bool(_at_once(foot, 0, jnp.asarray(1.5e-11), jnp.asarray(2e-4)))
-    assert bool(_at_once(foot, 0, jnp.asarray(3e-11), jnp.asarray(3e-5)))
+    assert float(doubted(limits_of(foot, 0), jnp.asarray(1.5e-11))) == 2e-11
+    assert float(doubted(limits_of(foot, 0), jnp.asarray(-1.0))) == 1e-11
+    assert not bool(_at_once(limits_of(foot, 0), foot.edge[0], jnp.asarray(1.5e-11), jnp.asarray(3e-5)))
+    assert bool(_at_once(limits_of(foot, 0), foot.edge[0], jnp.asarray(1.5e-11), jnp.asarray(2e-4)))
+    assert bool(_at_once(limits_of(foot, 0), foot.edge[0], jnp.asarray(3e-11), jnp.asarray(3e-5)))
 
 
 def test_the_rounding_of_a_rate_counts_the_reactions_in_it():

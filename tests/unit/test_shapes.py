@@ -2,12 +2,12 @@
 
 import functools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import carom
+from carom import native
 from carom.contact.pairs._expansion import pairs_between
 from carom.hybrid.scene import Scene
 
@@ -66,19 +66,27 @@ def zoomed(value, grid, rounds=28):
     return value(best)[:, 0]
 
 
-def touched(pairs, q, v):
-    """Of the deepest pair of every pose: indentation and rate."""
+def each_row(function):
+    """A function of rows, one after the other, in machine code."""
+    return carom.jit(native.rows(function))
 
-    @jax.jit
-    @jax.vmap
+
+def toucher(pairs):
+    """Of many poses: depth and rate of the deepest pair, and which it is."""
+
     def one(q, v):
         scene = Scene(two(), jnp.asarray(0.3), tuple(q), tuple(v))
         found = [pair.touching(scene) for _, pair in pairs]
         return jnp.stack([k.indentation for k in found]), jnp.stack([k.rate for k in found])
 
-    depth, rate = (np.asarray(x) for x in one(jnp.asarray(q), jnp.asarray(v)))
-    which = np.argmax(depth, axis=1)[:, None]
-    return np.take_along_axis(depth, which, 1)[:, 0], np.take_along_axis(rate, which, 1)[:, 0], which
+    run = each_row(one)
+
+    def touched(q, v):
+        depth, rate = run(q, v)
+        which = np.argmax(depth, axis=1)[:, None]
+        return np.take_along_axis(depth, which, 1)[:, 0], np.take_along_axis(rate, which, 1)[:, 0], which
+
+    return touched
 
 
 def poses(seed, reach, count=POSES):
@@ -87,10 +95,10 @@ def poses(seed, reach, count=POSES):
     return q, rng.normal(size=q.shape)
 
 
-def rate_by_differences(pairs, q, v, which, depth):
+def rate_by_differences(touched, q, v, which, depth):
     """Differences over 1e-6 s, where the same pair is the deepest on both sides; one program serves all."""
-    later, _, after = touched(pairs, q + 1e-6 * v, v)
-    sooner, _, before = touched(pairs, q - 1e-6 * v, v)
+    later, _, after = touched(q + 1e-6 * v, v)
+    sooner, _, before = touched(q - 1e-6 * v, v)
     same = ((after == which) & (before == which))[:, 0]
     # At a corner between two edges the rate jumps: there differences do not exist.
     smooth = same & (np.abs(later + sooner - 2.0 * depth) < 1e-9)
@@ -111,7 +119,8 @@ def rate_by_differences(pairs, q, v, which, depth):
 def test_distances_of_shapes_are_those_of_brute_force(first, second):
     pairs = pairs_between("x", shape(first, "a"), shape(second, "b"), rigid=True)
     q, v = poses(1, 0.4)
-    depth, rate, which = touched(pairs, q, v)
+    touched = toucher(pairs)
+    depth, rate, which = touched(q, v)
     own, other, way = supports(first), supports(second), q[:, 2:4] - q[:, :2]
 
     def apart(p):
@@ -123,7 +132,7 @@ def test_distances_of_shapes_are_those_of_brute_force(first, second):
     counted = truth > (-0.01 if len(pairs) > 1 else -0.02)
     assert np.mean(counted) > 0.7 and np.mean(truth < 0.05) > 0.05
     assert np.max(np.abs(depth + truth)[counted]) < 1e-10
-    measured, smooth = rate_by_differences(pairs, q, v, which, depth)
+    measured, smooth = rate_by_differences(touched, q, v, which, depth)
     # Where a corner meets a corner two pairs have one depth, and either may be the deepest.
     assert (
         np.mean(smooth) > (0.5 if len(pairs) > 1 else 0.95) and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-6
@@ -157,14 +166,16 @@ def test_distances_from_surfaces_are_those_of_brute_force(surface):
     q, v = poses(2, 0.3, FEW)
     q[:, 1] += 0.1
     cos, sin = np.cos(q[:, 4:5]), np.sin(q[:, 4:5])
-    gap = jax.jit(jax.vmap(jax.vmap(lambda x, y: ground.gap(x, y, jnp.asarray(0.3)))))
+    gap = each_row(lambda x, y: ground.gap(x, y, jnp.asarray(0.3)))
 
     def height(x, y):
-        return -np.asarray(gap(jnp.asarray(q[:, :1] + cos * x - sin * y), jnp.asarray(q[:, 1:2] + sin * x + cos * y)))
+        places = q[:, :1] + cos * x - sin * y, q[:, 1:2] + sin * x + cos * y
+        return -gap(*(np.ravel(place) for place in places)).reshape(places[0].shape)
 
     for kind in ("polygon", "ellipse"):
         pairs = pairs_between("x", shape(kind, "a"), ground, rigid=True)
-        depth, rate, which = touched(pairs, q, v)
+        touched = toucher(pairs)
+        depth, rate, which = touched(q, v)
         if kind == "ellipse":
             grid = np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, 120), (FEW, 120))
             truth = zoomed(lambda u: height(0.2 * np.cos(u), 0.1 * np.sin(u)), grid, 20)
@@ -175,5 +186,5 @@ def test_distances_from_surfaces_are_those_of_brute_force(surface):
         assert np.sum(counted) > 500 and np.max(np.abs(depth - truth)[counted]) < 1e-10, (surface, kind)
         if surface == "belt":
             continue  # which moves itself: differences at one instant do not show that
-        measured, smooth = rate_by_differences(pairs, q, v, which, depth)
+        measured, smooth = rate_by_differences(touched, q, v, which, depth)
         assert np.mean(smooth) > 0.9 and np.max(np.abs(rate - measured)[smooth & counted]) < 1e-5

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
+import logging
 import os
 import threading
 from collections.abc import Callable
@@ -64,8 +65,8 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
     try:
         return Program(*compiled(function, args, thorough))
     except (NotImplementedError, TooLarge) as reason:
-        if os.environ.get("CAROM_TELL"):
-            print("not native:", getattr(function, "func", function).__name__, reason)
+        what = getattr(function, "func", function)
+        logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)
         return None
     finally:
         _READING.on = False

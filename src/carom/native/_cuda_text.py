@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
+from ._ssa import Branch, Builder, Loop, Value, mark, where_of
+from ._writer import Writer
 
 TYPES = {"f": "double", "i": "long long", "b": "bool"}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
@@ -42,39 +43,19 @@ def _stored(text: str, kind: str) -> str:
     return text if kind == "f" else f"__longlong_as_double((long long){text})"
 
 
-class _Writer:
+class _Writer(Writer):
     """Lines of one kernel."""
 
     def __init__(self, slots: dict[int, str]) -> None:
+        super().__init__()
         self.slots = slots
-        self.lines: list[str] = []
-        self.count = 0
         self.deep = 1
+
+    def literal(self, value: Value) -> str:
+        return _literal(value)
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.deep + text)
-
-    def name(self, value: Value) -> str:
-        while value.op == "left":
-            value = value.args[0]
-        if value.op == "known":
-            return _literal(value)
-        if not value.name:
-            self.count += 1
-            value.name = f"v{self.count}"
-        return value.name
-
-    def block(self, block: Block) -> None:
-        for item in block.code:
-            if not item.live:
-                continue
-            if isinstance(item, Value):
-                if item.op != "left":
-                    self.operation(item)
-            elif isinstance(item, Branch):
-                self.branch(item)
-            else:
-                self.loop(item)
 
     def branch(self, item: Branch) -> None:
         for result in item.results:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
+from ._ssa import Branch, Builder, Loop, Value, mark, where_of
+from ._writer import Writer
 
 TYPES = {"f": "double", "i": "i64", "b": "i1"}
 FLOATS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -37,40 +38,18 @@ def written(program: Builder, results: Sequence[Value], places: Sequence[tuple[i
     return "\n".join([*sorted(writer.declared), *head, *writer.lines, "  ret void", "}", ""])
 
 
-class _Writer:
+class _Writer(Writer):
     """Lines of one function; `label` is the block that is being written."""
 
+    stem = "%v"
+
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        super().__init__()
         self.declared: set[str] = set()
-        self.count = 0
         self.label = "begin"
 
-    def name(self, value: Value) -> str:
-        """How a value is called."""
-        while value.op == "left":
-            value = value.args[0]
-        if value.op == "known":
-            return _literal(value)
-        if not value.name:
-            value.name = self.fresh()
-        return value.name
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"%v{self.count}"
-
-    def block(self, block: Block) -> None:
-        for item in block.code:
-            if not item.live:
-                continue
-            if isinstance(item, Value):
-                if item.op != "left":
-                    self.operation(item)
-            elif isinstance(item, Branch):
-                self.branch(item)
-            else:
-                self.loop(item)
+    def literal(self, value: Value) -> str:
+        return _literal(value)
 
     def begin(self, label: str) -> None:
         self.lines.append(f"{label}:")

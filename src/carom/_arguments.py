@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     Name: TypeAlias = str
     Names: TypeAlias = str | Sequence[str]
+    NamesInOrder: TypeAlias = tuple[str, ...]
+    ExitsInOrder: TypeAlias = tuple[str | tuple[str, ...], ...]  # one by one, or families
     Count: TypeAlias = int
     SiteLike: TypeAlias = Site | str  # a site, or its name
     LinksLike: TypeAlias = AbstractBody | Link | Sequence[AbstractBody | Link]
@@ -77,7 +79,9 @@ if TYPE_CHECKING:
     FileLike: TypeAlias = str | Path
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
 else:
-    Name = Names = Count = SiteLike = LinksLike = MechanismLike = StateLike = SettingsLike = SectionLike = Any
+    Name = Names = NamesInOrder = ExitsInOrder = Count = SiteLike = LinksLike = MechanismLike = StateLike = (
+        SettingsLike
+    ) = SectionLike = Any
     ShapesLike = ShapeLike = ShapeListLike = ResultsLike = WorldLike = CaptureLike = EndsLike = MaterialLike = (
         NormalLike
     ) = FrictionLike = SurfaceLike = Any

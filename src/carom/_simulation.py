@@ -123,7 +123,7 @@ def _opening(ledger: bool, world: World, state: State, h: Real) -> tuple[Carry, 
         () if a.holding.count else tuple(jnp.asarray(condition_of(k).value, dtype=float) for k in a.guard(scene, own))
         for a, own in zip(world.automata, owns(c.y, c.phases, c.memory), strict=True)
     ]
-    return c, [a.overlaps(scene) for a in world.automata], guards
+    return c, [a.bars(scene).overlaps for a in world.automata], guards
 
 
 def _drive(
@@ -252,4 +252,4 @@ def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
     closes = [{contact.begins for contact in a.report.contacts} for a in world.automata]
-    return [1 + k for k, (i, e) in enumerate(world.events) if world.automata[i].exits[e] in closes[i]]
+    return [1 + k for k, (i, e) in enumerate(world.events) if world.automata[i].anatomy.exit_names[e] in closes[i]]

@@ -40,7 +40,7 @@ def slid(angle: float, mu: float, static: float, **more: Any) -> Any:
 
 
 def phase_at_end(run: Any) -> str:
-    return run.world.automata[0].phases[int(run.final.phases[0])]
+    return run.world.automata[0].anatomy.phases[int(run.final.phases[0])]
 
 
 def test_a_block_on_a_slope_accelerates_by_what_friction_leaves():

@@ -14,7 +14,7 @@ from carom.contact.surfaces import AbstractSurface, Bound
 from carom.control import AbstractActuator
 from carom.experiment.measures import Measure
 from carom.figures import Entry
-from carom.hybrid import AbstractAutomaton, Channel, ContactReport, Flow, Landing, Own, Phase, Report, Touch
+from carom.hybrid import AbstractAutomaton, Anatomy, Channel, ContactReport, Flow, Landing, Own, Phase, Report, Touch
 from carom.hybrid.condition import rising, unless
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
@@ -100,16 +100,9 @@ class Pad(AbstractAutomaton):
     damping: Any = 20.0
 
     @property
-    def phases(self):
-        return ("away", "pressed")
-
-    @property
-    def exits(self):
-        return ("down", "up")
-
-    @property
-    def channels(self):
-        return (Channel("pad", "dissipative", self.name),)
+    def anatomy(self):
+        pushes = (Channel("pad", "dissipative", self.name),)
+        return Anatomy(phases=("away", "pressed"), exits=("down", "up"), channels=pushes)
 
     @property
     def report(self):

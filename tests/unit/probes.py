@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 import carom
-from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing, Traits
+from carom.hybrid import AbstractAutomaton, Anatomy, Channel, Flow, Landing
 
 G = 9.81
 EXACT = 1e-12  # [s] what docs/events.md promises for an instant
@@ -32,24 +32,9 @@ class Probe(AbstractAutomaton):
         self.numbers = tuple(jnp.asarray(n, dtype=float) for n in numbers)
 
     @property
-    def phases(self):
-        return ("on", "off")
-
-    @property
-    def exits(self):
-        return self.words
-
-    @property
-    def traits(self):
-        return Traits(impulsive=self.blow)
-
-    @property
-    def memory(self):
-        return ("count",)
-
-    @property
-    def channels(self):
-        return (Channel("blows", "dissipative"),)
+    def anatomy(self):
+        ledger = (Channel("blows", "dissipative"),)
+        return Anatomy(("on", "off"), self.words, memory=("count",), channels=ledger, impulsive=self.blow)
 
     def force(self, scene, own, load):
         return Flow(powers=(0.0,))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.hybrid import AbstractAutomaton, Channel, Flow, Landing, outcome
+from carom.hybrid import AbstractAutomaton, Anatomy, Channel, Flow, Landing, outcome
 from carom.hybrid.condition import rising, unless
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
@@ -20,17 +20,7 @@ class Relay(AbstractAutomaton):
     name: str = eqx.field(static=True)
     band: Any
 
-    @property
-    def phases(self):
-        return "right", "left"
-
-    @property
-    def exits(self):
-        return "turn left", "turn right"
-
-    @property
-    def channels(self):
-        return (Channel("relay", "driven"),)
+    anatomy = Anatomy(("right", "left"), ("turn left", "turn right"), channels=(Channel("relay", "driven"),))
 
     def force(self, scene, own, load):
         push = jnp.where(own.phase == 0, 1.0, -1.0)

@@ -87,7 +87,7 @@ def stick_and_ball(with_ball: bool) -> Any:
 
     def after(q: Any, v: Any) -> Any:
         y = Continuous(tuple(q), tuple(v), tuple(() for _ in world.automata), ())
-        memory = tuple(tuple(jnp.asarray(0.0) for _ in a.memory) for a in world.automata)
+        memory = tuple(tuple(jnp.asarray(0.0) for _ in a.anatomy.memory) for a in world.automata)
         scene = scene_with_motion(world, jnp.asarray(0.0), y, tuple(jnp.asarray(0) for _ in world.automata), memory)
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
         r = system_of(tuple(made), scene)

@@ -10,7 +10,7 @@ import pytest
 import carom
 from carom.contact.surfaces import AbstractSurface
 from carom.contact.surfaces.surface import Bound
-from carom.hybrid import AbstractAutomaton, Channel, Flow, outcome
+from carom.hybrid import AbstractAutomaton, Anatomy, Channel, Flow, Standing, outcome
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 ROD = carom.Rod(length=0.5, mass=1.0)
@@ -48,9 +48,7 @@ class Motor(AbstractAutomaton):
     torque: Any = 50.0
     enough: Any = 1e4
 
-    @property
-    def channels(self):
-        return (Channel("motor", "driven"),)
+    anatomy = Anatomy(exits=("begin",), channels=(Channel("motor", "driven"),))
 
     def force(self, scene, own, load):
         left = jnp.clip((self.enough - scene.v[2]) / 100.0, 0.0, 1.0)
@@ -58,15 +56,12 @@ class Motor(AbstractAutomaton):
         load.add(2, torque)
         return Flow(powers=(torque * scene.v[2],))
 
-    @property
-    def exits(self):
-        return ("begin",)
-
     def guard(self, scene, own):
         return (scene.t - self.begin,)
 
-    def instants(self, own):
-        return (self.begin,)
+    @property
+    def standing(self):
+        return Standing(instants=lambda own: (self.begin,))
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_exchanging_the_law_is_one_argument():
     exits = {}
     for law in (carom.Hertz(1e6), carom.Newton(0.5)):
         contact = carom.Contact(BALL.tip, FLOOR, law, carom.Coulomb(0.3), radius=0.1, name="floor")
-        exits[type(law).__name__] = carom.World(BALL, contacts=contact).automata[0].exits
+        exits[type(law).__name__] = carom.World(BALL, contacts=contact).automata[0].anatomy.exits
     assert "touch" in exits["Hertz"] and "strike floor" in exits["Newton"]
 
 

@@ -26,7 +26,7 @@ from ..dynamics import (
 )
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Flow, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism
@@ -104,16 +104,8 @@ class HoldPose(AbstractAutomaton):
         self.pushed = tuple((tree, at) for tree, at in places if at is not None and at in self.actuated)
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return ("hold",)
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        return (Channel("actuators", "driven"),)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(pausable=True)
+    def anatomy(self) -> Anatomy:
+        return Anatomy(phases=("hold",), channels=(Channel("actuators", "driven"),), pausable=True)
 
     @property
     def report(self) -> Report:

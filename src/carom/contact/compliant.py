@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from .._arguments import AgainstLike, FrictionLike, TouchingLike
 from ..hybrid._in_words import spelled
 from ..hybrid._reaction import Row
-from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Bars, Flow, Holding, Landing, Standing
 from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning, unless
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
@@ -65,17 +65,19 @@ class CompliantContact(AbstractAutomaton, Contact):
         return bool(self.friction.corners)
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return tuple(phase.text for phase in self._phases)
-
-    @property
-    def exits(self) -> tuple[str, ...]:
+    def anatomy(self) -> Anatomy:
+        """Another automaton's blow may have set sliding what stuck, or turned what slid: dry friction looks again."""
         own = SLIP_EXITS if self._dry else ("corner right", "corner left") if self._bent else ()
-        return ("touch", *self.normal.exits, "release", *own)
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        return (*self.normal.memory, *self._remembered)
+        ledger = (Channel("normal force", "dissipative", self.name), Channel("friction", "dissipative", self.name))
+        return Anatomy(
+            phases=tuple(phase.text for phase in self._phases),
+            exits=("touch", *self.normal.exits, "release", *own),
+            memory=(*self.normal.memory, *self._remembered),
+            states=dict.fromkeys(self.friction.states, 1.0),
+            channels=(*ledger, Channel("surface motion", "driven")) if self.pair.moves else ledger,
+            clocked=self.pair.moves,
+            looks_again=self._dry is not None,
+        )
 
     @property
     def _remembered(self) -> tuple[str, ...]:
@@ -85,20 +87,6 @@ class CompliantContact(AbstractAutomaton, Contact):
     def _lawful(self, memory: Memory) -> tuple[Any, ...]:
         """The part of the memory that is the normal law's."""
         return memory[: len(memory) - len(self._remembered)]
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        return self.friction.states
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        own = (Channel("normal force", "dissipative", self.name), Channel("friction", "dissipative", self.name))
-        return (*own, Channel("surface motion", "driven")) if self.pair.moves else own
-
-    @property
-    def traits(self) -> Traits:
-        """Another automaton's blow may have set sliding what stuck, or turned what slid: it looks again."""
-        return Traits(clocked=self.pair.moves, looks_again=self._dry is not None)
 
     @property
     def report(self) -> Report:
@@ -130,8 +118,9 @@ class CompliantContact(AbstractAutomaton, Contact):
         sentence = self.normal.beyond(self._lawful(memory))
         return [] if sentence is None else [f"contact '{self.name}': {sentence}"]
 
-    def striking(self, phase: PhaseNumber) -> Any:
-        return phase != OPEN
+    @property
+    def standing(self) -> Standing:
+        return Standing(longest=self._longest, striking=lambda phase: phase != OPEN)
 
     def _law(self, phase: PhaseNumber) -> Any:
         """Phase of the normal law."""
@@ -160,7 +149,9 @@ class CompliantContact(AbstractAutomaton, Contact):
 
         # A branch, not a selection: most of a run is flight, and laws are expensive.
         zero = jnp.zeros_like(k.indentation)
-        push, drag, rates = jax.lax.cond(own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.states)))
+        push, drag, rates = jax.lax.cond(
+            own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.friction.states))
+        )
         return k, push, drag, rates
 
     def _drag(self, own: Own, push: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
@@ -204,16 +195,15 @@ class CompliantContact(AbstractAutomaton, Contact):
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         self.pair.check(mechanism)
 
-    def overlaps(self, scene: Scene) -> dict[str, Any]:
-        k = self.touching(scene)
-        return {self.name: (k.indentation, 4.0 * self._noise(scene, k))}
-
-    def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:
+    def bars(self, scene: Scene) -> Bars:
         k = self.touching(scene)
         cannot = self._closed(scene, k) & self.normal.barred(k.rate)
-        return [(cannot, lambda: f"contact '{self.name}' is closed at the start: {self.normal.refuses(k.rate)}")]
+        return Bars(
+            {self.name: (k.indentation, 4.0 * self._noise(scene, k))},
+            [(cannot, lambda: f"contact '{self.name}' is closed at the start: {self.normal.refuses(k.rate)}")],
+        )
 
-    def longest(self, own: Own) -> Any:
+    def _longest(self, own: Own) -> Any:
         return jnp.where(own.phase == OPEN, jnp.inf, self.pair.longest) if self.pair.moves else jnp.inf
 
     def _closed(self, scene: Scene, k: Touching) -> Any:
@@ -230,7 +220,7 @@ class CompliantContact(AbstractAutomaton, Contact):
         rubs = (self.friction.piece_at(k.sliding),) if self._bent else (jnp.asarray(0.0),) * len(self._remembered)
         memory = (*self.normal.touch(jnp.where(closed, k.rate, 1.0)), *rubs)
         phase = jnp.where(closed, self._phase(0, mode_of(k.sliding)), OPEN)
-        states = (jnp.zeros_like(k.indentation),) * len(self.states)
+        states = (jnp.zeros_like(k.indentation),) * len(self.friction.states)
         return Own(phase, tuple(jnp.asarray(m, dtype=float) for m in memory), states)
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
@@ -258,7 +248,10 @@ class CompliantContact(AbstractAutomaton, Contact):
         swing, sure = jnp.where(is_open, swing, 0.0), self.pair.sure(scene, k)
         sure = None if sure is None else jnp.where(is_open, sure - surface, NEVER)
         bend = self.pair.bend(scene, swing)
-        return (Watch(value, sweep, swing, beat, bend, sure=sure, along=along), *(None,) * (len(self.exits) - 1))
+        return (
+            Watch(value, sweep, swing, beat, bend, sure=sure, along=along),
+            *(None,) * (len(self.anatomy.exits) - 1),
+        )
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Corners of a formula; of dry friction slip to either side, and stop."""

@@ -69,5 +69,6 @@ def _tried(control: AbstractActuator, mechanism: Mechanism) -> list[Any]:
     place, speed = split(mechanism, jnp.asarray(0.3 * np.sin(some))), split(mechanism, jnp.asarray(0.2 * np.cos(some)))
     scene = Scene(mechanism, jnp.asarray(TRIED_AT), place, speed)
     scene.gravity = jnp.zeros(2)
-    zeros, ones = (jnp.asarray(0.0),) * len(control.memory), (jnp.asarray(1.0),) * len(control.states)
+    has = control.anatomy
+    zeros, ones = (jnp.asarray(0.0),) * len(has.memory), (jnp.asarray(1.0),) * len(has.states)
     return list(control.asked(scene, Own(jnp.asarray(0), zeros, ones)))

@@ -13,7 +13,7 @@ import numpy as np
 from .. import errors
 from .._arguments import GainsLike
 from ..hybrid._in_words import spelled
-from ..hybrid.automaton import AbstractAutomaton, Flow, Landing, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Landing, Standing
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene
@@ -68,33 +68,25 @@ class AbstractActuator(AbstractAutomaton):
         return [jnp.zeros_like(jnp.asarray(x, dtype=float)) if k in loose else x for k, x in enumerate(asked)]
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return tuple(f"posture {i + 1}" for i in range(max(len(self.schedule), 1)))
-
-    @property
-    def exits(self) -> tuple[str, ...]:
+    def anatomy(self) -> Anatomy:
+        postures = tuple(f"posture {i + 1}" for i in range(max(len(self.schedule), 1)))
         switches = tuple(f"end of posture {i + 1}" for i in range(len(self.schedule)))
-        return (*switches, *self.limits.exits) if self.rate is None else (*switches, "sample")
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        if self.rate is None:
-            return self.limits.memory
-        return ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
+        exits, memory = self.limits.exits, self.limits.memory
+        if self.rate is not None:
+            exits, memory = ("sample",), ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
+        return Anatomy(
+            phases=postures,
+            exits=(*switches, *exits),
+            memory=memory,
+            channels=(Channel("actuators", "driven"),),
+            pausable=True,
+            clocked=self.rate is not None or any(switch.instant is not None for switch in self.schedule),
+        )
 
     @property
     def limits(self) -> Limits:
         """What finds the corners of limited torques; torques that are held between samples have none."""
         return Limits(self.limit, self.links if self.limit is not None and self.rate is None else 0)
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        return (Channel("actuators", "driven"),)
-
-    @property
-    def traits(self) -> Traits:
-        timed = self.rate is not None or any(switch.instant is not None for switch in self.schedule)
-        return Traits(pausable=True, clocked=timed)
 
     @property
     def report(self) -> Report:
@@ -133,7 +125,7 @@ class AbstractActuator(AbstractAutomaton):
 
     def start(self, scene: Scene) -> Own:
         zero = jnp.asarray(0.0)
-        own = Own(jnp.asarray(0), (), (zero,) * len(self.states))
+        own = Own(jnp.asarray(0), (), (zero,) * len(self.anatomy.states))
         if self.rate is None:
             return own._replace(memory=self.limits.sides(lambda: self.on_joints(scene, own)))
         # The first sample is taken at the start: no guard can fire there.
@@ -159,9 +151,13 @@ class AbstractActuator(AbstractAutomaton):
             sweep, on = switch.sweep(scene), own.phase == i
             value = None if sweep is None else jnp.where(on, condition_of(switch.guard(scene)).value, NEVER)
             out.append(None if sweep is None else Watch(value, jnp.where(on, sweep, 0.0)))
-        return [*out, *[None] * (len(self.exits) - len(out))]
+        return [*out, *[None] * (len(self.anatomy.exits) - len(out))]
 
-    def instants(self, own: Own) -> Sequence[Any]:
+    @property
+    def standing(self) -> Standing:
+        return Standing(instants=self._instants)
+
+    def _instants(self, own: Own) -> Sequence[Any]:
         known = [(i, switch.instant) for i, switch in enumerate(self.schedule) if switch.instant is not None]
         times = [jnp.where(own.phase == i, time, jnp.inf) for i, time in known]
         return times if self.rate is None else [*times, own.memory[0]]

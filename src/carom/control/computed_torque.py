@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from .._arguments import GainsLike, TrajectoryLike
 from ..dynamics import explicit
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
@@ -105,12 +106,8 @@ class ComputedTorque(AbstractActuator):
         )
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return ("tracking",)
-
-    @property
-    def traits(self) -> Traits:
-        return super().traits._replace(clocked=True)
+    def anatomy(self) -> Anatomy:
+        return dataclasses.replace(super().anatomy, phases=("tracking",), clocked=True)
 
     @property
     def drive(self) -> Drive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from .. import errors
 from .._arguments import GainsLike, Names, TorquesLike, TrajectoryLike
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Landing, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Landing, Standing
 from ..hybrid.condition import NEVER, level, turning
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
@@ -119,25 +120,14 @@ class FeedForward(AbstractActuator):
         return told("FeedForward", ("torques", self.plan, ""), ("reference", self.reference, ""), *gains, *kept)
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return ("on",)
-
-    @property
-    def exits(self) -> tuple[str, ...]:
+    def anatomy(self) -> Anatomy:
+        has = dataclasses.replace(super().anatomy, phases=("on",), clocked=True)
         if self.rate is not None:  # torques that are held do not break at knots
-            return super().exits
-        return (*(f"knot {k + 1}" for k in range(self._count)), *self.limits.exits)
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        """Pieces in force: only a jump changes them, so that no step sees two."""
-        if self.rate is not None:
-            return super().memory
-        return ("piece", *(() if self.shared else ("reference piece",)), *self.limits.memory)
-
-    @property
-    def traits(self) -> Traits:
-        return super().traits._replace(clocked=True)
+            return has
+        # Pieces in force are remembered: only a jump changes them, so that no step sees two.
+        pieces = ("piece",) if self.shared else ("piece", "reference piece")
+        knots = (f"knot {k + 1}" for k in range(self._count))
+        return dataclasses.replace(has, exits=(*knots, *has.exits), memory=(*pieces, *has.memory))
 
     @property
     def drive(self) -> Drive:
@@ -207,8 +197,9 @@ class FeedForward(AbstractActuator):
             *(turning(corner, 0.0) for corner in self.limits.guards(lambda: self.asked(scene, own), own.memory)),
         ]
 
-    def instants(self, own: Own) -> Sequence[Any]:
-        return super().instants(own) if self.rate is not None else [*self._knots[1:]]
+    @property
+    def standing(self) -> Standing:
+        return super().standing if self.rate is not None else Standing(instants=lambda own: [*self._knots[1:]])
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         if self.rate is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from .._arguments import GainsLike, Names
 from ..dynamics import explicit
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton
+from ..hybrid.automaton import AbstractAutomaton, Anatomy
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
@@ -130,8 +131,9 @@ class PostureControl(AbstractActuator):
         )
 
     @property
-    def states(self) -> tuple[str, ...]:
-        return tuple(f"integral {k + 1}" for k in range(self.links)) if self.integral else ()
+    def anatomy(self) -> Anatomy:
+        integrals = {f"integral {k + 1}": 1.0 for k in range(self.links if self.integral else 0)}
+        return dataclasses.replace(super().anatomy, states=integrals)
 
     @property
     def drive(self) -> Drive:

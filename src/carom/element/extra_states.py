@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import errors
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Flow, touch_of
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, touch_of
 from ..hybrid.reporting import Channel, Quantity, Report
 from ..hybrid.scene import Load, Own, Scene, length_of, split
 from ..mechanism import Mechanism, Site
@@ -49,7 +49,6 @@ class ExtraStates(AbstractAutomaton):
                           units={"pressure": "Pa"}, sizes={"pressure": 1e5}, name="chamber")
     """
 
-    table: ClassVar[str] = "control"
     initial: tuple[Any, ...]
     rates: Rates = eqx.field(static=True)
     forces: Forces | None = eqx.field(static=True)
@@ -86,16 +85,13 @@ class ExtraStates(AbstractAutomaton):
         self.quantities = tuple(Quantity(each, units.get(each, "")) for each in names)
 
     @property
-    def states(self) -> tuple[str, ...]:
+    def _names(self) -> tuple[str, ...]:
         return tuple(quantity.name for quantity in self.quantities)
 
     @property
-    def sizes(self) -> tuple[Any, ...]:
-        return self.measured
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        return (Channel("work", "driven"),) if self.forces is not None else ()
+    def anatomy(self) -> Anatomy:
+        works = (Channel("work", "driven"),) if self.forces is not None else ()
+        return Anatomy(states=dict(zip(self._names, self.measured, strict=True)), channels=works)
 
     @property
     def report(self) -> Report:
@@ -118,11 +114,11 @@ class ExtraStates(AbstractAutomaton):
         jax.eval_shape(tried, zeros, zeros)
 
     def start(self, scene: Scene) -> Own:
-        values = zip(self.states, self.initial, strict=True)
+        values = zip(self._names, self.initial, strict=True)
         return Own(jnp.asarray(0), (), tuple(jnp.asarray(scene.extra.get(n, x), dtype=float) for n, x in values))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        named, power = dict(zip(self.states, own.states, strict=True)), jnp.asarray(0.0)
+        named, power = dict(zip(self._names, own.states, strict=True)), jnp.asarray(0.0)
         if self.forces is not None:
             for where, effort in _table(self.name, "forces", self.forces(scene, named, self.parameters)).items():
                 power = power + self._exert(scene, load, where, effort)
@@ -132,8 +128,8 @@ class ExtraStates(AbstractAutomaton):
                 f"rates of '{self.name}' returns {sorted(map(str, rates))}; it must return a rate for each of its "
                 f"states, {sorted(named)}"
             )
-        flows = tuple(_numbers(self.name, f"rate of {name}", rates[name], ()) for name in self.states)
-        return Flow(flows, (power,) * len(self.channels))
+        flows = tuple(_numbers(self.name, f"rate of {name}", rates[name], ()) for name in self._names)
+        return Flow(flows, (power,) if self.forces is not None else ())
 
     def _exert(self, scene: Scene, load: Load, where: str | Site, effort: Any) -> Any:
         """Apply a torque to a link, or a force to a site; returns the power."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .. import errors
 from .._arguments import PlaceLike, SiteLike
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Flow
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow
 from ..hybrid.reporting import Channel, Line, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Site
@@ -61,8 +61,8 @@ class Spring(AbstractAutomaton):
         self.name = name or f"spring {site.name}"
 
     @property
-    def channels(self) -> tuple[Channel, ...]:
-        return Channel("stiffness", "conservative"), Channel("damping", "dissipative")
+    def anatomy(self) -> Anatomy:
+        return Anatomy(channels=(Channel("stiffness", "conservative"), Channel("damping", "dissipative")))
 
     @property
     def report(self) -> Report:

@@ -2,10 +2,12 @@
 
 from . import outcome as outcome
 from .automaton import AbstractAutomaton as AbstractAutomaton
+from .automaton import Anatomy as Anatomy
+from .automaton import Bars as Bars
 from .automaton import Flow as Flow
 from .automaton import Holding as Holding
 from .automaton import Landing as Landing
-from .automaton import Traits as Traits
+from .automaton import Standing as Standing
 from .compiling import jit as jit
 from .reporting import Blow as Blow
 from .reporting import Channel as Channel

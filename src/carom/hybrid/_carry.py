@@ -81,7 +81,7 @@ class Verdict(NamedTuple):
 
 def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories, h: Real) -> Carry:
     """The carry before the first attempt."""
-    families = [size for automaton in world.automata for size in automaton.families]
+    families = [size for automaton in world.automata for size in automaton.anatomy.families]
     zero, no = jnp.asarray(0.0), jnp.asarray(False)
     nothing = jax.tree.map(jnp.zeros_like, y)
     integer, never = jnp.asarray(0), jnp.asarray(jnp.inf)

@@ -30,10 +30,12 @@ def outcome_of(
     stuck = ~accept & ~c.fresh & ((c.t + new.h <= c.t) | (new.h <= 1e-200)) & ~(a.norm <= 1.0)
     broken = ~jnp.isfinite(a.norm) & (c.fresh | stuck)
     phases = zip(world.automata, c.phases, new.phases, strict=True)  # a run may start where no motion is possible
-    lost = any_of([jnp.asarray(m.fails(old) | m.fails(phase)) for m, old, phase in phases])
+    lost = any_of([jnp.asarray(m.standing.fails(old) | m.standing.fails(phase)) for m, old, phase in phases])
     firsts = first_exits(world)
     awaited = any_of([f & _is_number(integration.stop_at, g, f) for g, f in zip(firsts, fired, strict=True)])
-    crowded = any_of([jnp.asarray(m.crowded(phase)) for m, phase in zip(world.automata, new.phases, strict=True)])
+    crowded = any_of(
+        [jnp.asarray(m.standing.crowded(phase)) for m, phase in zip(world.automata, new.phases, strict=True)]
+    )
     early, late = new.window
     window = (new.t - early) / CHATTER  # from event to event
     speed = top_speed(world, new.y)

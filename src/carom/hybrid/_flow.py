@@ -48,7 +48,7 @@ def _loaded(world: World, scene: Scene, y: Continuous, phases: Phases, memory: M
     each = owns(y, phases, memory)
     scene.touch = lambda name: touch_of(world.automata, scene, each.__getitem__, name)
     for automaton, own in zip(world.automata, each, strict=True):
-        if world.pause_in_impact and automaton.traits.pausable:
+        if world.pause_in_impact and automaton.anatomy.pausable:
             aside = Load(world.mechanism)
             flow = automaton.force(scene, own, aside)
             load.add_all(aside, acting)
@@ -139,7 +139,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
     `scene.still()` is the same scene for decisions, which have no derivatives.
     """
     scene = scene_of(world, t, y, phases)
-    if not all(automaton.traits.arrays for automaton in world.automata):
+    if not all(automaton.anatomy.arrays for automaton in world.automata):
         scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
     known: list[Any] = []  # velocities and their motion: everybody asks for the same one
 
@@ -161,7 +161,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
         found: Any = _reactions(world, scene, mixed, motion)
         first = sum(a.holding.count for a in world.automata[:i])
         mine = range(first, first + automaton.holding.count)
-        if automaton.traits.arrays:
+        if automaton.anatomy.arrays:
             at = slice(mine.start, mine.stop)
             return found.forces[at], found.weights[at, at], found.sizes[at]
         block = [[found.weights[j][k] for k in mine] for j in mine]
@@ -202,7 +202,7 @@ def _with_shares(world: World, scene: Scene, each: list[Own], forces: Any, power
             added = holding.powers(scene, own, forces[row : row + holding.count])
             for k, power in enumerate(added):
                 out[channel + k] = out[channel + k] + power
-        row, channel = row + holding.count, channel + len(automaton.channels)
+        row, channel = row + holding.count, channel + len(automaton.anatomy.channels)
     return out
 
 

@@ -33,13 +33,13 @@ def serve(
     """
     done, channel = 0, 0
     for i, automaton in enumerate(world.automata):
-        mine = fired[done : done + len(automaton.families)]
+        mine = fired[done : done + len(automaton.anatomy.exits)]
         if mine:
             y, phases, memory = _serve_one(world, i, channel, t, y, rate, phases, memory, mine, first)
-        if mine and automaton.traits.impulsive:
+        if mine and automaton.anatomy.impulsive:
             phases, memory = _jolt(world, i, t, y, phases, memory, any_of(mine))
-        done += len(automaton.families)
-        channel += len(automaton.channels)
+        done += len(automaton.anatomy.exits)
+        channel += len(automaton.anatomy.channels)
     return y, phases, memory
 
 
@@ -60,7 +60,7 @@ def _serve_one(
     scene = scene_with_motion(world, t, y, phases, memory)
     scene.acceleration = rate.v
     new = automaton.jump(scene, old, mine)
-    hit = any_of(mine) | first if automaton.traits.looks_again else any_of(mine)
+    hit = any_of(mine) | first if automaton.anatomy.looks_again else any_of(mine)
 
     def keep(a: PyTree, b: PyTree) -> Any:
         return jax.tree.map(lambda x, z: jnp.where(hit, x, z), a, b)
@@ -69,12 +69,12 @@ def _serve_one(
     memory = _replace(memory, i, keep(tuple(jnp.asarray(m, dtype=float) for m in new.memory), old.memory))
     extra = _replace(y.extra, i, keep(tuple(new.states), old.states))
     velocity, work = y.v, y.work
-    if automaton.traits.impulsive:
+    if automaton.anatomy.impulsive:
         velocity = keep(new.velocity, y.v)
         if y.work:  # the energy that the blow took (negative) or gave
             gain = _kinetic(world, y.q, velocity) - _kinetic(world, y.q, y.v)
             if new.driven is not None:
-                driven, last = jnp.where(hit, new.driven, 0.0), channel + len(automaton.channels) - 1
+                driven, last = jnp.where(hit, new.driven, 0.0), channel + len(automaton.anatomy.channels) - 1
                 work, gain = _replace(work, last, work[last] + driven), gain - driven
             work = _replace(work, channel, work[channel] + gain)
     return Continuous(y.q, velocity, extra, work), phases, memory
@@ -83,8 +83,8 @@ def _serve_one(
 def _jolt(world: World, i: int, t: Real, y: Continuous, phases: Phases, memory: Memories, hit: Flag) -> tuple[Any, Any]:
     """After a blow of automaton i the others look again at what moves: what stuck may slide now."""
     for j, automaton in enumerate(world.automata):
-        if j != i and automaton.traits.looks_again and not automaton.traits.impulsive:
-            old, none = Own(phases[j], memory[j], y.extra[j]), blank(automaton.families, False)
+        if j != i and automaton.anatomy.looks_again and not automaton.anatomy.impulsive:
+            old, none = Own(phases[j], memory[j], y.extra[j]), blank(automaton.anatomy.families, False)
             new = automaton.jump(scene_with_motion(world, t, y, phases, memory), old, none)
             phases = _replace(phases, j, jnp.where(hit, new.phase, old.phase))
             kept = tuple(jnp.where(hit, a, b) for a, b in zip(new.memory, old.memory, strict=True))

@@ -38,7 +38,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     # Within a bracket all lengths are below one that was good.
     wanted = jnp.minimum(jnp.where(jnp.isfinite(c.high), c.aim, jnp.minimum(c.h, c.aim)), left)
     for automaton, own in zip(world.automata, owns(c.y, c.phases, c.memory), strict=True):
-        longest = automaton.longest(own)
+        longest = automaton.standing.longest(own)
         wanted = wanted if isinstance(longest, float) else jnp.minimum(wanted, longest)
     if world.row_count:  # what is held is put back where steps end: often enough that rounding does not creep
         often = HELD * jnp.sqrt(world.length / jnp.linalg.norm(world.gravity))  # infinite without weight
@@ -77,7 +77,7 @@ def _next_stop(world: World, integration: Integration, c: Carry) -> tuple[Any, A
     """The next instant at which a step has to end, and whether it is the horizon."""
     stop = integration.until
     for automaton, phase, memory, states in zip(world.automata, c.phases, c.memory, c.y.extra, strict=True):
-        for instant in automaton.instants(Own(phase, memory, states)):
+        for instant in automaton.standing.instants(Own(phase, memory, states)):
             stop = jnp.where((instant > c.t) & (instant < stop), instant, stop)
     return stop, stop >= integration.until
 
@@ -135,6 +135,6 @@ def _disarmed(world: World, verdict: Verdict) -> list[Any]:
     """All guards of an automaton that jumps must be clearly negative again before they may fire."""
     out: list[Any] = []
     for automaton in world.automata:
-        mine = verdict.fired[len(out) : len(out) + len(automaton.families)]
+        mine = verdict.fired[len(out) : len(out) + len(automaton.anatomy.exits)]
         out += [any_of(mine)] * len(mine)
     return out

@@ -11,6 +11,7 @@ from .. import errors
 from ..mechanism.state import State
 from ._bonds import unmet
 from ._run import BLUR, INSIDE, one_by_one, size_for, units_of
+from .automaton import Bars
 from .scene import Scene, split
 from .world import World
 
@@ -18,7 +19,7 @@ from .world import World
 def refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
     """Name the guard that is not a number where a run cannot even begin."""
     for automaton, values in zip(world.automata, guards, strict=True):
-        for name, value in zip(automaton.exits, values, strict=False):
+        for name, value in zip(automaton.anatomy.exit_names, values, strict=False):
             if not np.isfinite(np.asarray(value)):
                 raise errors.CaromError(
                     f"guard '{name}' of '{automaton.name}' is {float(value)} at the start; it must be a finite "
@@ -29,9 +30,9 @@ def refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
 def check_start(world: World, state: State) -> None:
     """Refuse a state from which no run can start, without compiling one."""
     refuse_unmet(world, state)
-    scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
-    refuse_overlaps(world, [automaton.overlaps(scene) for automaton in world.automata])
-    refuse_start(world, state)
+    bars = _bars(world, state)
+    refuse_overlaps(world, [bar.overlaps for bar in bars])
+    _refuse(bars)
 
 
 def refuse_unmet(world: World, state: State) -> None:
@@ -64,8 +65,16 @@ def refuse_overlaps(world: World, overlaps: Any) -> None:
 
 
 def refuse_start(world: World, state: State) -> None:
+    _refuse(_bars(world, state))
+
+
+def _bars(world: World, state: State) -> list[Bars]:
     scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
-    for automaton in world.automata:
-        for cannot, say in automaton.barred(scene):
+    return [automaton.bars(scene) for automaton in world.automata]
+
+
+def _refuse(bars: list[Bars]) -> None:
+    for bar in bars:
+        for cannot, say in bar.refusals:
             if bool(cannot):
                 raise errors.CaromError(say())

@@ -44,7 +44,9 @@ def error_of(world: World, integration: Integration, before: Continuous, after: 
             after.q,
         ),
         jax.tree.map(moving, units, before.v, after.v),
-        jax.tree.map(moving, tuple(a.sizes for a in world.automata), before.extra, after.extra),
+        jax.tree.map(
+            moving, tuple(tuple(a.anatomy.states.values()) for a in world.automata), before.extra, after.extra
+        ),
     )
     norm = error_norm((error.q, error.v, error.extra), scales)
     if after.work:
@@ -158,7 +160,7 @@ def _blow(world: World, verdict: Verdict) -> Any:
     soft: list[Flag] = []
     at = 0
     for automaton in world.automata:
-        count = len(automaton.families)
-        soft += [] if automaton.traits.impulsive else verdict.fired[at : at + count]
+        count = len(automaton.anatomy.exits)
+        soft += [] if automaton.anatomy.impulsive else verdict.fired[at : at + count]
         at += count
     return ~any_of(soft)

@@ -26,6 +26,7 @@ from ._bonds import brought_there, met
 from ._carry import Attempt, Carry, Verdict, begin
 from ._loop import advance
 from ._store import load_or_make
+from .automaton import Bars
 from .condition import any_of
 from .scene import Continuous, Scene, merge, split
 from .settings import Integration
@@ -104,29 +105,30 @@ def start(world: World, state: State, h: Real, ledger: bool) -> Carry:
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)
     carry = begin(world, zero, y, tuple(o.phase for o in each), memory, jnp.asarray(h))
-    cannot = any_of([flag for a in world.automata for flag, _ in a.barred(scene)])
+    bars = [a.bars(scene) for a in world.automata]
+    cannot = any_of([flag for bar in bars for flag, _ in bar.refusals])
     code = jnp.where(cannot, outcome.CANNOT_START, carry.outcome)
-    code = jnp.where(starts_inside(world, scene), outcome.STARTS_INSIDE, code)
+    code = jnp.where(starts_inside(world, bars), outcome.STARTS_INSIDE, code)
     return carry._replace(
-        unsettled=jnp.asarray(any(a.traits.looks_again for a in world.automata)),
-        outcome=jnp.where(closed, jnp.where(starts_too_far(world, scene), outcome.TOO_FAR, code), outcome.UNMET),
+        unsettled=jnp.asarray(any(a.anatomy.looks_again for a in world.automata)),
+        outcome=jnp.where(closed, jnp.where(starts_too_far(world, bars), outcome.TOO_FAR, code), outcome.UNMET),
     )
 
 
-def starts_inside(world: World, scene: Scene) -> Any:
+def starts_inside(world: World, bars: list[Bars]) -> Any:
     """Is a contact deeper inside its surface than rounding can put it?"""
     found = jnp.asarray(False)
-    for automaton in world.automata:
-        for depth, rounding in automaton.overlaps(scene).values():
+    for bar in bars:
+        for depth, rounding in bar.overlaps.values():
             found = found | any_of([~(depth <= INSIDE * world.length + rounding)])
     return found
 
 
-def starts_too_far(world: World, scene: Scene) -> Any:
+def starts_too_far(world: World, bars: list[Bars]) -> Any:
     """Is what rounding does to a gap as large as the robot?"""
     found, units = jnp.asarray(False), units_of(world)
-    for automaton in world.automata:
-        for name, (_, rounding) in automaton.overlaps(scene).items():
+    for bar in bars:
+        for name, (_, rounding) in bar.overlaps.items():
             if isinstance(name, tuple):
                 size: Any = jnp.stack([jnp.asarray(size_for(world, units, x)) for x in name])
             else:

@@ -3,10 +3,11 @@
 An automaton has a phase (one of a few words), a memory (a few numbers that only jumps change), states of its own (a few
 numbers that flow) and channels of the energy ledger. It says
 
-    force   what it does while it flows: efforts on the mechanism, rates of its states, powers of its channels
-    guard   one condition per exit; an event is the instant at which it becomes true (condition.py)
-    jump    the new phase and memory and, for impulsive laws, the new velocity
-    report  what it is and does, for results, tables, figures and pages (reporting.py)
+    anatomy  what it has: names of phases, exits, memory, states and channels
+    force    what it does while it flows: efforts on the mechanism, rates of its states, powers of its channels
+    guard    one condition per exit; an event is the instant at which it becomes true (condition.py)
+    jump     the new phase and memory and, for impulsive laws, the new velocity
+    report   what it is and does, for results, tables, figures and pages (reporting.py)
 
 Only `force` must be given; docs/extending.md has examples. docs/events.md states the rule of events as mathematics.
 """
@@ -15,13 +16,15 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 
 from .. import errors
+from .._arguments import ExitsInOrder, NamesInOrder
 from ..mechanism import Mechanism
 from ..quantities import Flag, Memory, PhaseNumber
 from ._reaction import Row
@@ -52,9 +55,16 @@ class Landing(NamedTuple):
     driven: Any = None
 
 
-class Traits(NamedTuple):
-    """What the engine must know of an automaton before it runs.
+@dataclasses.dataclass(frozen=True)
+class Anatomy:
+    """What an automaton has, and what the engine must know of it before it runs.
 
+    - `phases`: their names; the first one is number 0
+    - `exits`: names of the events it can raise, in the order of `guard` and `watch`. A tuple of names is a family: one
+      entry of `guard`, whose numbers are arrays
+    - `memory`: names of the numbers it remembers, one after the other also where it remembers arrays of them
+    - `states`: numbers that it lets flow, by name: what their absolute tolerance is measured by, in their unit
+    - `channels`: its entries in the energy ledger
     - `pausable`: a world with `pause_in_impact` neglects it during compliant impacts
     - `clocked`: it depends on time itself
     - `impulsive`: its jumps can change velocities; their energy enters its first channel
@@ -63,11 +73,45 @@ class Traits(NamedTuple):
     - `arrays`: its rows are arrays, and so are those of the whole world (_row_arrays.py)
     """
 
+    phases: NamesInOrder = ("acting",)
+    exits: ExitsInOrder = ()
+    memory: NamesInOrder = ()
+    states: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    channels: tuple[Channel, ...] = ()
     pausable: bool = False
     clocked: bool = False
     impulsive: bool = False
     looks_again: bool = False
     arrays: bool = False
+
+    def __post_init__(self) -> None:
+        for field in ("phases", "exits", "memory"):
+            given = getattr(self, field)
+            if isinstance(given, str):
+                raise errors.CaromError(f"{field} of Anatomy is '{given}'; it must hold names: ('{given}',)")
+
+    @functools.cached_property
+    def exit_names(self) -> tuple[str, ...]:
+        """Every exit, those of families one after the other."""
+        return tuple(name for entry in self.exits for name in ((entry,) if isinstance(entry, str) else entry))
+
+    @functools.cached_property
+    def families(self) -> tuple[int | None, ...]:
+        """Of every entry of `guard`: None for one exit alone, k for a family of k."""
+        return tuple(None if isinstance(entry, str) else len(entry) for entry in self.exits)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bars:
+    """What keeps a run from starting.
+
+    - `overlaps`: how deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper.
+      By name; or arrays, by the tuple of the names of many
+    - `refusals`: other reasons: whether that is so, and how to say it
+    """
+
+    overlaps: dict[Any, tuple[Any, Any]] = dataclasses.field(default_factory=dict)
+    refusals: Sequence[tuple[Any, Callable[[], str]]] = ()
 
 
 def _no_rows(scene: Scene, own: Own) -> list[Row]:
@@ -90,6 +134,29 @@ class Holding:
     powers: Callable[[Scene, Own, Any], tuple[Any, ...]] = lambda scene, own, forces: ()
 
 
+def _no(phase: PhaseNumber) -> Any:
+    return False
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """What the loop asks of the phase an automaton is in; functions, so that nothing is computed that nobody needs.
+
+    - `longest(own)`: the longest step [s] that does not pass over what it feels
+    - `instants(own)`: times [s] at which something of its own happens; a step ends at each exactly. Past ones do not
+      matter
+    - `striking(phase)`: is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)
+    - `fails(phase)`: is no motion possible here, or more than one? The run ends
+    - `crowded(phase)`: does more happen at once than it can hold? The run ends
+    """
+
+    longest: Callable[[Own], Any] = lambda own: jnp.inf
+    instants: Callable[[Own], Sequence[Any]] = lambda own: ()
+    striking: Callable[[PhaseNumber], Any] = _no
+    fails: Callable[[PhaseNumber], Any] = _no
+    crowded: Callable[[PhaseNumber], Any] = _no
+
+
 def blank(families: Sequence[int | None], value: Any) -> tuple[Any, ...]:
     """The same value for every exit, families as arrays."""
     return tuple(jnp.asarray(value) if size is None else jnp.full(size, value) for size in families)
@@ -98,70 +165,28 @@ def blank(families: Sequence[int | None], value: Any) -> tuple[Any, ...]:
 class AbstractAutomaton(eqx.Module):
     """Base of everything that has phases."""
 
-    table: ClassVar[str] = "control"  # where scenario files keep it, if its class says so itself
     name: eqx.AbstractVar[str]
 
-    # -- names: read when the world is built -----------------------------------------------------------------------
+    # -- when the world is built -------------------------------------------------------------------------------------
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        """Names of the phases; the first one is number 0."""
-        return ("acting",)
-
-    @property
-    def exits(self) -> tuple[str, ...]:
-        """Names of the events it can raise."""
-        return ()
-
-    @property
-    def families(self) -> tuple[int | None, ...]:
-        """How `guard` and `watch` give the exits, in their order: None for one alone, k for a family of k at once."""
-        return (None,) * len(self.exits)
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        """Names of the numbers it remembers, one after the other also where it remembers arrays of them."""
-        return ()
-
-    @property
-    def states(self) -> tuple[str, ...]:
-        """Names of the numbers that it lets flow."""
-        return ()
-
-    @property
-    def sizes(self) -> tuple[Any, ...]:
-        """What the absolute tolerance of each of its states is measured by, in the unit of the state."""
-        return (1.0,) * len(self.states)
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        """Its entries in the energy ledger."""
-        return ()
-
-    @property
-    def traits(self) -> Traits:
-        return Traits()
+    def anatomy(self) -> Anatomy:
+        """What it has; the same for as long as it exists."""
+        return Anatomy()
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a mechanism that this automaton cannot serve, and others that contradict it."""
 
-    # -- the start: before the first step --------------------------------------------------------------------------
+    # -- the start: before the first step ----------------------------------------------------------------------------
 
     def start(self, scene: Scene) -> Own:
         """Phase, memory and states at the beginning."""
-        zero = jnp.asarray(0.0)
-        return Own(jnp.asarray(0), (zero,) * len(self.memory), (zero,) * len(self.states))
+        zero, has = jnp.asarray(0.0), self.anatomy
+        return Own(jnp.asarray(0), (zero,) * len(has.memory), (zero,) * len(has.states))
 
-    def overlaps(self, scene: Scene) -> dict[Any, tuple[Any, Any]]:
-        """How deep [m] each of its contacts is inside a surface, and its rounding; a run must not start deeper.
-
-        By name; or arrays, by the tuple of the names of many.
-        """
-        return {}
-
-    def barred(self, scene: Scene) -> Sequence[tuple[Any, Callable[[], str]]]:
-        """Why no run can start from here: whether that is so, and how to say it."""
-        return ()
+    def bars(self, scene: Scene) -> Bars:
+        """Why no run can start from here."""
+        return Bars()
 
     # -- the flow: at every stage of every step ----------------------------------------------------------------------
 
@@ -174,13 +199,12 @@ class AbstractAutomaton(eqx.Module):
         """What it holds by reactions."""
         return Holding()
 
-    def longest(self, own: Own) -> Any:
-        """The longest step [s] that does not pass over what it feels in its present phase."""
-        return jnp.inf
+    # -- the loop: once in every step --------------------------------------------------------------------------------
 
-    def striking(self, phase: PhaseNumber) -> Any:
-        """Is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)"""
-        return False
+    @property
+    def standing(self) -> Standing:
+        """What its present phase means for the step and for the run."""
+        return Standing()
 
     # -- events: at both ends of every step, and inside it -----------------------------------------------------------
 
@@ -190,29 +214,13 @@ class AbstractAutomaton(eqx.Module):
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Of every exit that depends on time and coordinates alone: what is needed to see it inside a step."""
-        return (None,) * len(self.exits)
-
-    def instants(self, own: Own) -> Sequence[Any]:
-        """Times [s] at which something of its own happens; a step ends at each exactly. Past ones do not matter."""
-        return ()
+        return (None,) * len(self.anatomy.exits)
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         """New phase, memory, states (and velocity) where an exit fired; called with `fired` traced booleans."""
         return Landing(own.phase, own.memory, own.states)
 
-    def fails(self, phase: PhaseNumber) -> Any:
-        """Is this a phase in which no motion is possible, or more than one? The run ends there."""
-        return False
-
-    def crowded(self, phase: PhaseNumber) -> Any:
-        """Is this a phase in which more happens at once than it can hold? The run ends there."""
-        return False
-
-    # -- afterwards ------------------------------------------------------------------------------------------------
-
-    def told(self, own: Own) -> str:
-        """Its phase in words."""
-        return self.phases[int(own.phase)]
+    # -- afterwards --------------------------------------------------------------------------------------------------
 
     @property
     def report(self) -> Report:

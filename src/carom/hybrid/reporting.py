@@ -168,6 +168,7 @@ class Report(NamedTuple):
     """All of it.
 
     - `words`: (name, what it is), a line each, for `print(world)`; `cited`: references of its laws and methods
+    - `told(own)`: its phase in words, if a name of the phase is not enough
     - `contacts`, and of each: `touches(scene, own)`, its `modes(own)`, its `blows(own)` by name if it is rigid
     - `drive` of a controller; `lines` that are drawn
     - `extra`: its states, one by one, if they are of interest to users: `world.state(extra=...)`, `result.extra(times)`
@@ -178,6 +179,7 @@ class Report(NamedTuple):
 
     words: tuple[tuple[str, str], ...]
     cited: tuple[str, ...] = ()
+    told: Callable[[Own], str] | None = None
     contacts: tuple[ContactReport, ...] = ()
     touches: Callable[[Scene, Own], list[Touch]] = _none
     modes: Callable[[Own], list[Any]] = _none

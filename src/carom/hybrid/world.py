@@ -96,7 +96,7 @@ class World(eqx.Module):
     @property
     def channels(self) -> tuple[Channel, ...]:
         """All entries of the energy ledger."""
-        own = tuple(c._replace(name=f"{a.name}: {c.name}") for a in self.automata for c in a.channels)
+        own = tuple(c._replace(name=f"{a.name}: {c.name}") for a in self.automata for c in a.anatomy.channels)
         weight = (Channel("neglected weight", "conservative"),) if self.pause_in_impact else ()
         bends = (Channel("beam damping", "dissipative"),) if self.mechanism.topology.elastic else ()
         return (*own, Channel("joint dampers", "dissipative"), *bends, *weight)
@@ -119,7 +119,7 @@ class World(eqx.Module):
     @property
     def events(self) -> tuple[tuple[int, int], ...]:
         """(automaton, exit) of every guard, in the order in which simultaneous events are served."""
-        return tuple((i, e) for i, a in enumerate(self.automata) for e in range(len(a.exits)))
+        return tuple((i, e) for i, a in enumerate(self.automata) for e in range(len(a.anatomy.exit_names)))
 
     @property
     def row_count(self) -> int:
@@ -129,7 +129,7 @@ class World(eqx.Module):
     @property
     def arrays(self) -> bool:
         """Are reactions solved on arrays? Of small worlds they are written out, scalar by scalar."""
-        return not walk.small(self.mechanism.topology) or any(a.traits.arrays for a in self.automata)
+        return not walk.small(self.mechanism.topology) or any(a.anatomy.arrays for a in self.automata)
 
     @property
     def heavy(self) -> bool:
@@ -263,7 +263,7 @@ def _listed(mechanism: Mechanism, field: str, given: PartsLike) -> tuple[Any, ..
 
 def first_exits(world: World) -> list[int]:
     """Number of the first exit of every entry of the guards."""
-    sizes = [1 if size is None else size for a in world.automata for size in a.families]
+    sizes = [1 if size is None else size for a in world.automata for size in a.anatomy.families]
     return [sum(sizes[:k]) for k in range(len(sizes))]
 
 
@@ -280,6 +280,6 @@ def owns(y: Continuous, phases: tuple[Any, ...], memory: tuple[tuple[Any, ...], 
 
 def any_striking(world: World, phases: tuple[Any, ...]) -> Any:
     """1 while any compliant impact lasts, else 0."""
-    flags = [jnp.where(a.striking(p), 1.0, 0.0) for a, p in zip(world.automata, phases, strict=True)]
+    flags = [jnp.where(a.standing.striking(p), 1.0, 0.0) for a, p in zip(world.automata, phases, strict=True)]
     total = sum(flags, start=jnp.asarray(0.0))
     return jnp.minimum(total, 1.0)

@@ -65,7 +65,7 @@ def _created(result: Result) -> list[str]:
         return []
     out, channel, marks = [], 0, result.marks
     for automaton in result.world.automata:
-        if automaton.traits.impulsive and len(marks.t):
+        if automaton.anatomy.impulsive and len(marks.t):
             gain = np.asarray(marks.after.work[channel]) - np.asarray(marks.before.work[channel])
             worst = int(np.argmax(gain))
             created = gain > CREATED * result.energy.in_play
@@ -74,7 +74,7 @@ def _created(result: Result) -> list[str]:
                     f"a blow of '{automaton.name}' at t = {float(marks.t[worst]):.9g} s created "
                     f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); {automaton.report.gains or UNEXPLAINED}"
                 )
-        channel += len(automaton.channels)
+        channel += len(automaton.anatomy.channels)
     return out
 
 

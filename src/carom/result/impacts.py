@@ -116,7 +116,9 @@ def _blows(result: Result, i: int, rigid: list[int]) -> list[Impact]:
 
 
 def _fired(world: World, marks: EventRow, i: int, exit: str) -> np.ndarray:
-    return np.asarray(marks.fired[world.events.index((i, world.automata[i].exits.index(exit)))], dtype=bool)
+    return np.asarray(
+        marks.fired[world.events.index((i, world.automata[i].anatomy.exit_names.index(exit)))], dtype=bool
+    )
 
 
 def _blows_at(

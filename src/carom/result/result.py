@@ -18,6 +18,7 @@ from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._flow import derivative
 from ..hybrid._run import EventRow, StepRow
+from ..hybrid.automaton import Anatomy
 from ..hybrid.scene import Continuous, Own, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
@@ -132,16 +133,22 @@ class Result:
         exits = list(enumerate(self.world.events))
         return [self.event(r, i, e) for r in rows for g, (i, e) in exits if self.marks.fired[g][r]]
 
+    @cached_property
+    def _told(self) -> list[tuple[Anatomy, Callable[[Own], str] | None]]:
+        """Of every automaton: what it has, and how it tells its phase."""
+        return [(a.anatomy, a.report.told) for a in self.world.automata]
+
     def event(self, r: int, i: int, e: int) -> Event:
         """Row `r` of the marks as automaton `i` saw it through its exit `e`."""
         automaton, row = self.world.automata[i], _row(self.marks, r)
+        has, told = self._told[i]
         return Event(
             t=float(row.t),
             automaton=automaton.name,
-            exit=automaton.exits[e],
-            phase_before=automaton.told(Own(row.phases_before[i], row.memory_before[i], ())),
-            phase_after=automaton.told(Own(row.phases_after[i], row.memory_after[i], ())),
-            memory=dict(zip(automaton.memory, _numbers(row.memory_after[i]), strict=True)),
+            exit=has.exit_names[e],
+            phase_before=_in_words(has, told, Own(row.phases_before[i], row.memory_before[i], ())),
+            phase_after=_in_words(has, told, Own(row.phases_after[i], row.memory_after[i], ())),
+            memory=dict(zip(has.memory, _numbers(row.memory_after[i]), strict=True)),
             q=_vector(row.before.q),
             v=_vector(row.before.v),
             q_after=_vector(row.after.q),
@@ -244,6 +251,10 @@ class Result:
             f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
             f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s>"
         )
+
+
+def _in_words(has: Anatomy, told: Callable[[Own], str] | None, own: Own) -> str:
+    return has.phases[int(own.phase)] if told is None else told(own)
 
 
 def _row(columns: PyTree, r: int) -> Any:

@@ -146,7 +146,7 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> No
     else:
         kept, told = "control", {automaton.name: told_controller(automaton, world)}
     data.setdefault(kept, {}).update(told)
-    if automaton.traits.impulsive:
+    if automaton.anatomy.impulsive:
         data["settle_speed"] = plain(automaton.settle_speed)
         if automaton.friction_rule != FRICTION_RULES[0]:
             data["friction_rule"] = automaton.friction_rule

@@ -165,15 +165,15 @@ class ReturnMap:
 
 def _guard_of(world: World, automaton: Name, exit: Name) -> int:
     found = world.automaton(automaton)
-    errors.name_in(f"event of '{automaton}'", exit, found.exits)
+    errors.name_in(f"event of '{automaton}'", exit, found.anatomy.exit_names)
     which = [a.name for a in world.automata].index(automaton)
-    return world.events.index((which, found.exits.index(exit)))
+    return world.events.index((which, found.anatomy.exit_names.index(exit)))
 
 
 def _refuse_clocks(world: World) -> None:
     """A world that depends on time itself does not return to its state at an event."""
     for automaton in world.automata:
-        if automaton.traits.clocked:
+        if automaton.anatomy.clocked:
             raise errors.CaromError(
                 f"'{automaton.name}' depends on time itself (a sampled controller, a switch at a time, a moving "
                 "surface), so that a state at an event does not determine the future; make it continuous"

@@ -27,10 +27,11 @@ from ._decision import moving
 from ._groups import linked_in
 from ._impulses import END
 from ._path import Path, Weights, path, straight
+from ._phases import LOST_WORDS
 from ._quiet import HOP
 from ._several import TOLERANCE
 
-PHASES = ("open", "closed", "no motion, or more than one (Painleve)", "too many closed at once")
+PHASES = ("open", "closed", LOST_WORDS, "too many closed at once")
 ALL_OPEN, SOME_CLOSED, LOST, TOO_MANY = range(4)
 
 

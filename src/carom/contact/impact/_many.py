@@ -15,15 +15,16 @@ import jax
 import jax.numpy as jnp
 
 from ...hybrid._row_arrays import RowArrays
-from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ...hybrid.automaton import AbstractAutomaton, Anatomy, Bars, Flow, Holding, Landing, Standing
 from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
-from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch, Touching
+from ...hybrid.reporting import Blow, Report, Touch, Touching
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...mechanism._walk import UNROLL
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
+from ._anatomy import on_arrays
 from ._crowd import Crowd, chosen, keep_lines, rows_at, seen
 from ._crowd_held import (
     CrowdHeld,
@@ -37,9 +38,9 @@ from ._crowd_held import (
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
 from ._impulses import PATH, checked_rule
 from ._kinds import contacts_of, firsts_of, kinds_of
-from ._phases import told_phases, total
+from ._phases import total
 from .impact_law import NEWTON
-from .rigid import MOST_PHASES, SOURCE
+from .rigid import MOST_PHASES, SOURCE, reported
 from .rigid_contact import Contacts, RigidContact, refuse_mixed, rule_of
 
 SOLVER = "many contacts with friction: Stewart and Trinkle 1996, International Journal for Numerical Methods in "
@@ -85,42 +86,10 @@ class ManyRigidContacts(AbstractAutomaton):
     # -- names ---------------------------------------------------------------------------------------------------------
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return PHASES
+    def anatomy(self) -> Anatomy:
+        return on_arrays(self.names, tuple(self.names[i] for i in self.crowd.rubs), bool(self.crowd.moves))
 
-    @property
-    def _rub_names(self) -> list[str]:
-        return [self.names[i] for i in self.crowd.rubs]
-
-    @property
-    def exits(self) -> tuple[str, ...]:
-        plain = (*(f"strike {x}" for x in self.names), *(f"lift {x}" for x in self.names))
-        words = ("slip right", "slip left", "stop", "paradox")
-        return (*plain, *(f"{word} {x}" for word in words for x in self._rub_names))
-
-    @property
-    def families(self) -> tuple[int | None, ...]:
-        n, m = self.crowd.size, len(self.crowd.rubs)
-        return (n, n, m, m, m, m) if m else (n, n)
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        n, rubs = self.names, self._rub_names
-        impulses = (*(f"last impulse {x}" for x in n), *(f"last friction impulse {x}" for x in rubs))
-        none = (*(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
-        return (*(f"mode {x}" for x in n), *impulses, *none, *(f"last strike {x}" for x in n))
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        rubs = (Channel("friction", "dissipative"),) if len(self.crowd.rubs) else ()
-        moves = (Channel("surface motion", "driven"),) if self.crowd.moves else ()
-        return (Channel("blows", "dissipative"), *rubs, *moves)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(clocked=self.crowd.moves, impulsive=True, looks_again=True, arrays=True)
-
-    def told(self, own: Own) -> str:
+    def _told(self, own: Own) -> str:
         if int(own.phase) != SOME_CLOSED:
             return PHASES[int(own.phase)]
         modes, rubs = [int(x) for x in own.memory[0]], set(self.crowd.rubs.tolist())
@@ -135,7 +104,8 @@ class ManyRigidContacts(AbstractAutomaton):
         return Report(
             words=tuple((c.name, c.words) for c in contacts),
             cited=(SOURCE, SOLVER, *dict.fromkeys(x for c in contacts for x in references(c.law, c.friction))),
-            contacts=tuple(_reported(c) for c in contacts),
+            contacts=tuple(reported(c) for c in contacts),
+            told=self._told,
             touches=self._touches,
             modes=self._told_modes,
             blows=self._blows,
@@ -152,7 +122,7 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def _told_modes(self, own: Own) -> list[Any]:
         """Phases of the contacts as their reports count them: one more where no motion was found."""
-        lost, rubs = self.fails(own.phase) | self.crowded(own.phase), self.crowd.rub_flags
+        lost, rubs = self._fails(own.phase) | self._crowded(own.phase), self.crowd.rub_flags
         modes = jnp.asarray(own.memory[0]).astype(int)
         return [jnp.where(lost, 4 if rubs[i] else 2, modes[..., i]) for i in range(self.crowd.size)]
 
@@ -161,17 +131,21 @@ class ManyRigidContacts(AbstractAutomaton):
         drag = [m.tangential[..., at[i]] if i in at else 0.0 * m.normal[..., i] for i in range(self.crowd.size)]
         return {x: Blow(m.strikes[..., i], m.normal[..., i], drag[i]) for i, x in enumerate(self.names)}
 
-    def fails(self, phase: PhaseNumber) -> Any:
+    @property
+    def standing(self) -> Standing:
+        return Standing(longest=self._longest, fails=self._fails, crowded=self._crowded)
+
+    def _fails(self, phase: PhaseNumber) -> Any:
         return phase == LOST
 
-    def crowded(self, phase: PhaseNumber) -> Any:
+    def _crowded(self, phase: PhaseNumber) -> Any:
         return phase == TOO_MANY
 
     # -- maintained contact --------------------------------------------------------------------------------------------
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Only viscous drag is a force by a formula; the others are reactions."""
-        powers = [jnp.asarray(0.0)] * len(self.channels)
+        powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
         m = self.crowd.slots[0]
         if m:
             modes, s = own.memory[0], seen(self.crowd, scene)
@@ -201,7 +175,7 @@ class ManyRigidContacts(AbstractAutomaton):
         return push, jnp.where(self.crowd.rub_flags, rub, 0.0)
 
     def _shares(self, scene: Scene, own: Own, forces: Any) -> tuple[Any, ...]:
-        powers = [jnp.asarray(0.0)] * len(self.channels)
+        powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
         modes, s = own.memory[0], seen(self.crowd, scene)
         slots, _ = chosen(self.crowd, modes != OPEN)
         push, rub = self._forces(modes, s.touch.sliding, slots, forces)
@@ -218,10 +192,10 @@ class ManyRigidContacts(AbstractAutomaton):
         for contact in self.contacts:
             contact.pair.check(mechanism)
 
-    def overlaps(self, scene: Scene) -> dict[Any, Any]:
+    def bars(self, scene: Scene) -> Bars:
         s = seen(self.crowd, scene)
         room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
-        return {self.names: (s.touch.indentation, room)}
+        return Bars({self.names: (s.touch.indentation, room)})
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
@@ -247,7 +221,7 @@ class ManyRigidContacts(AbstractAutomaton):
         found = jax.lax.cond(own.phase != ALL_OPEN, held, lambda: nothing)
         return crowd_guards(self.crowd, scene, found, memory)
 
-    def longest(self, own: Own) -> Any:
+    def _longest(self, own: Own) -> Any:
         if not self.crowd.moves:
             return jnp.inf
         spans = self.crowd.each(lambda c: c.pair.longest if c.pair.moves else jnp.inf)
@@ -284,15 +258,11 @@ class ManyRigidContacts(AbstractAutomaton):
             jnp.where(is_open, 0.0, along),
             jnp.where(self.crowd.turns, SHALLOW, 0.0),
         )
-        return (strike, *(None,) * (len(self.families) - 1))
+        return (strike, *(None,) * (len(self.anatomy.exits) - 1))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
         return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
-
-
-def _reported(c: RigidContact) -> ContactReport:
-    return ContactReport(c.name, c.pair, told_phases(c, PHASES[LOST]), f"strike {c.name}", True, (c.law, c.friction))
 
 
 def _exact(pair: Any) -> bool:

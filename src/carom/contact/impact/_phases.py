@@ -9,16 +9,19 @@ import jax.numpy as jnp
 
 from ...hybrid.reporting import Phase, Tone
 from ...quantities import PhaseNumber
-from ..friction._stick_slip import OPEN, WORDS
+from ..friction._stick_slip import WORDS
 from .rigid_contact import Contacts, RigidContact
 
+LOST_WORDS = "no motion, or more than one (Painleve)"
 
-def told_phases(contact: RigidContact, lost: str) -> tuple[Phase, ...]:
-    """Phases of one contact, with the tones in which they are drawn; `lost` is that in which no motion was found."""
-    without = (Phase("open", "open"), Phase("closed", "closed"), Phase(lost, "lost"))
+
+def told_phases(contact: RigidContact) -> tuple[Phase, ...]:
+    """Phases of one contact, with the tones in which they are drawn; in the last one no motion was found."""
+    lost = Phase(LOST_WORDS, "lost")
+    without = (Phase("open", "open"), Phase("closed", "closed"), lost)
     tones: tuple[Tone, ...] = ("open", "stick", "slide", "slide")
     rubs = tuple(Phase(word, tone) for word, tone in zip(WORDS, tones, strict=True))
-    return without if contact.friction is None else (*rubs, Phase(lost, "lost"))
+    return without if contact.friction is None else (*rubs, lost)
 
 
 def _kinds(contacts: Contacts) -> tuple[int, ...]:
@@ -29,16 +32,6 @@ def _kinds(contacts: Contacts) -> tuple[int, ...]:
 def total(contacts: Contacts) -> int:
     """How many combinations there are; the number of the phase in which no motion, or more than one, was found."""
     return math.prod(_kinds(contacts))
-
-
-def words_of(contacts: Contacts, number: int) -> str:
-    """What the contacts do in the phase of this number."""
-    closed = []
-    for contact, kind in zip(contacts, _kinds(contacts), strict=True):
-        number, mode = divmod(number, kind)
-        if mode != OPEN:
-            closed.append(contact.name if kind == 2 else f"{contact.name} {WORDS[mode]}")
-    return f"closed: {', '.join(closed)}" if closed else "open"
 
 
 def modes_of(contacts: Contacts, phase: PhaseNumber) -> list[Any]:

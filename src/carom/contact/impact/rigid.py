@@ -26,19 +26,20 @@ import jax.numpy as jnp
 
 from ... import errors
 from ...hybrid._reaction import Row
-from ...hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ...hybrid.automaton import AbstractAutomaton, Anatomy, Bars, Flow, Holding, Landing, Standing
 from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
-from ...hybrid.reporting import Blow, Channel, ContactReport, Report, Touch, Touching
+from ...hybrid.reporting import Blow, ContactReport, Report, Touch, Touching
 from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, mode_of
 from ..pairs import AbstractPair
+from ._anatomy import written_out
 from ._decision import landed
 from ._impulses import PATH, checked_rule
 from ._maintained import Held, friction_force, guards, held_of, held_rows, memory_of
-from ._phases import modes_of, number_of, told_phases, total, words_of
+from ._phases import modes_of, number_of, told_phases, total
 from ._system import friction_at, rubbing
 from .rigid_contact import RigidContact, refuse_mixed
 
@@ -94,46 +95,16 @@ class RigidContacts(AbstractAutomaton):
     # -- names ---------------------------------------------------------------------------------------------------------
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        names = [words_of(self.contacts, number) for number in range(total(self.contacts))]
-        return (*names, "no motion, or more than one (Painleve)")
-
-    @property
-    def exits(self) -> tuple[str, ...]:
-        n = [c.name for c in self.contacts]
-        r = [self.contacts[i].name for i in rubbing(self.contacts)]
-        plain = (*(f"strike {x}" for x in n), *(f"lift {x}" for x in n))
-        words = ("slip right", "slip left", "stop", "paradox")
-        return (*plain, *(f"{word} {x}" for word in words for x in r))
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        n, rubs = [c.name for c in self.contacts], [self.contacts[i].name for i in rubbing(self.contacts)]
-        impulses = (*(f"last impulse {x}" for x in n), *(f"last friction impulse {x}" for x in rubs))
-        none = (*(f"least speed {x}" for x in n), *(f"least sliding {x}" for x in rubs))
-        return (*impulses, *none, *(f"last strike {x}" for x in n))
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        rubs = (Channel("friction", "dissipative"),) if rubbing(self.contacts) else ()
-        moves = (Channel("surface motion", "driven"),) if any(c.pair.moves for c in self.contacts) else ()
-        return (Channel("blows", "dissipative"), *rubs, *moves)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(clocked=any(c.pair.moves for c in self.contacts), impulsive=True, looks_again=True)
+    def anatomy(self) -> Anatomy:
+        rubs = tuple(self.contacts[i].name for i in rubbing(self.contacts))
+        return written_out(tuple(c.name for c in self.contacts), rubs, any(c.pair.moves for c in self.contacts))
 
     @property
     def report(self) -> Report:
         return Report(
             words=tuple((c.name, c.words) for c in self.contacts),
             cited=(SOURCE, *(line for c in self.contacts for line in references(c.law, c.friction))),
-            contacts=tuple(
-                ContactReport(
-                    c.name, c.pair, told_phases(c, self.phases[-1]), f"strike {c.name}", True, (c.law, c.friction)
-                )
-                for c in self.contacts
-            ),
+            contacts=tuple(reported(c) for c in self.contacts),
             touches=self._touches,
             modes=self._told_modes,
             blows=self._blows,
@@ -152,8 +123,8 @@ class RigidContacts(AbstractAutomaton):
     def _told_modes(self, own: Own) -> list[Any]:
         """Phases of the contacts as their reports count them: one more where no motion was found."""
         phase = own.phase
-        kinds = [len(told_phases(c, "")) - 1 for c in self.contacts]
-        return [jnp.where(self.fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
+        kinds = [len(told_phases(c)) - 1 for c in self.contacts]
+        return [jnp.where(self._fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
 
     def _blows(self, own: Own) -> dict[str, Blow]:
         m, n, rubs = memory_of(self.contacts, own.memory), len(self.contacts), rubbing(self.contacts)
@@ -163,7 +134,11 @@ class RigidContacts(AbstractAutomaton):
             for i, c in enumerate(self.contacts)
         }
 
-    def fails(self, phase: PhaseNumber) -> Any:
+    @property
+    def standing(self) -> Standing:
+        return Standing(longest=self._longest, fails=self._fails)
+
+    def _fails(self, phase: PhaseNumber) -> Any:
         return phase == total(self.contacts)
 
     def modes(self, phase: PhaseNumber) -> list[Any]:
@@ -174,7 +149,7 @@ class RigidContacts(AbstractAutomaton):
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Only viscous drag is a force by a formula; the others are reactions."""
-        powers = [jnp.asarray(0.0)] * len(self.channels)
+        powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
         modes = self.modes(own.phase)
         for k, i in enumerate(rubbing(self.contacts)):
             pair = self.contacts[i].pair
@@ -209,7 +184,7 @@ class RigidContacts(AbstractAutomaton):
         return phase != 0  # the phase in which all are open
 
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
-        powers = [jnp.asarray(0.0)] * len(self.channels)
+        powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
         modes, n = self.modes(own.phase), len(self.contacts)
         for i, contact in enumerate(self.contacts):
             touch = contact.pair.touching(scene)
@@ -227,9 +202,9 @@ class RigidContacts(AbstractAutomaton):
         for contact in self.contacts:
             contact.pair.check(mechanism)
 
-    def overlaps(self, scene: Scene) -> dict[str, Any]:
+    def bars(self, scene: Scene) -> Bars:
         touches = [(c, c.pair.touching(scene)) for c in self.contacts]
-        return {c.name: (touch.indentation, sum(_room(scene, c, touch))) for c, touch in touches}
+        return Bars({c.name: (touch.indentation, sum(_room(scene, c, touch))) for c, touch in touches})
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
@@ -240,7 +215,7 @@ class RigidContacts(AbstractAutomaton):
             still = ROUNDING * contact.pair.pace(scene, [jnp.abs(v) for v in scene.v]) + self.settle_speed
             resting = (jnp.abs(touch.indentation) <= 2.0 * noise) & (jnp.abs(touch.rate) <= still)
             modes.append(jnp.where(resting, 1 if contact.friction is None else mode_of(jnp.sign(touch.sliding)), OPEN))
-        zeros = (jnp.asarray(0.0),) * (len(self.memory) - len(self.contacts))
+        zeros = (jnp.asarray(0.0),) * (len(self.anatomy.memory) - len(self.contacts))
         never = (jnp.asarray(-1.0),) * len(self.contacts)
         return Own(number_of(self.contacts, modes), (*zeros, *never), ())
 
@@ -259,7 +234,7 @@ class RigidContacts(AbstractAutomaton):
         found = jax.lax.cond(self._holds(own.phase), held, lambda: nothing)
         return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
 
-    def longest(self, own: Own) -> Any:
+    def _longest(self, own: Own) -> Any:
         pairs = zip(self.contacts, self.modes(own.phase), strict=True)
         spans = [jnp.where(mode == OPEN, jnp.inf, c.pair.longest) for c, mode in pairs if c.pair.moves]
         return functools.reduce(jnp.minimum, spans) if spans else jnp.inf
@@ -278,10 +253,14 @@ class RigidContacts(AbstractAutomaton):
             sure = None if sure is None else jnp.where(is_open, sure, NEVER)
             rest = pair.bend(scene, swing), room, touch.indentation, sure, pair.along(is_open, pace), slight
             out.append(Watch(value, jnp.where(is_open, pace, 0.0), swing, beat, *rest))
-        return (*out, *(None,) * (len(self.exits) - len(out)))
+        return (*out, *(None,) * (len(self.anatomy.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
+
+
+def reported(c: RigidContact) -> ContactReport:
+    return ContactReport(c.name, c.pair, told_phases(c), f"strike {c.name}", True, (c.law, c.friction))
 
 
 def _room(scene: Scene, contact: RigidContact, touch: Touching) -> tuple[Any, float]:

@@ -4,6 +4,7 @@ carom itself must not be imported here: the jaxtyping hook that checks its shape
 """
 
 import os
+import subprocess
 
 import jax
 import jaxtyping
@@ -36,3 +37,20 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> None:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the checker of annotations, as users run carom: refusals have to come from carom itself."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.fixture
+def disk_of(tmp_path):
+    """Makes a file system of a size that is soon full, such as "20k"; skips where none may be mounted."""
+    small = tmp_path / "small"
+
+    def mount(size):
+        small.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", small]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip("no file system may be mounted here")
+        return small
+
+    yield mount
+    if small.is_mount():
+        subprocess.run(["umount", small], check=True)

@@ -44,21 +44,12 @@ def test_a_full_disk_is_one_sentence_and_the_old_results_stay(run, monkeypatch, 
     assert tree(tmp_path) == before
 
 
-def test_a_disk_that_is_really_full(dropped, tmp_path):
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("no file system may be mounted here")
-    try:
-        found = experiment.perform(load(dropped[0] / "scenario.toml").with_({"run.until": 0.1}), progress=False)
-        with pytest.raises(files.CaromError, match="make room"):
-            output.write(found, small / "out")
-        assert list(small.iterdir()) == []
-    finally:
-        subprocess.run(["umount", small], check=True)
+def test_a_disk_that_is_really_full(dropped, disk_of):
+    small = disk_of("64k")
+    found = experiment.perform(load(dropped[0] / "scenario.toml").with_({"run.until": 0.1}), progress=False)
+    with pytest.raises(files.CaromError, match="make room"):
+        output.write(found, small / "out")
+    assert list(small.iterdir()) == []
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ impulse acts on the modal coordinates too, and a welded object turns with the se
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -69,18 +70,11 @@ def capture(
         return _blow(mechanism, arm, target, q, v, kind, e, base, held)
     first = _blow(mechanism, arm, target, q, v, "point", e, base, held)
     second = _blow(mechanism, arm, target, q, first.after, "weld", e, base, held)
-    return Capture(
-        mechanism=mechanism,
-        hand=arm.name,
-        grip=target.name,
+    return dataclasses.replace(
+        second,
         kind=kind,
-        base=base,
-        restitution=e,
-        q=q,
         before=v,
-        after=second.after,
         impulse=first.impulse + second.impulse,
-        moment=second.moment,
         base_impulse=first.base_impulse + second.base_impulse,
         stages=(first, second),
     )

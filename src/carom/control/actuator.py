@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import errors
 from .._arguments import GainsLike
+from ..forms import Slot
 from ..hybrid._in_words import spelled
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Landing, Standing
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
@@ -22,6 +23,13 @@ from ..quantities import Flag, Real
 from ._anchors import refuse_anchors, without_joint
 from ._limits import Limits
 from .switch import AbstractSwitch
+
+# What scenario files may say of every controller.
+LIMITED = (
+    Slot("limit", "numbers", "largest torque of each joint [N m]", None),
+    Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+)
+ANCHORED = Slot("anchored", "words", "links of free bases that something outside of the robot turns", ())
 
 
 def _numbers(given: GainsLike) -> Any:

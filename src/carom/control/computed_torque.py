@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Real
 from ._stops import refuse_motion_beyond
-from .actuator import AbstractActuator, gains, sampling
+from .actuator import LIMITED, AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
 
 
@@ -46,8 +46,7 @@ class ComputedTorque(AbstractActuator):
             Slot("motion", "trajectory", "absolute link angles over time [rad]"),
             Slot("kp", "numbers", "one per link [1/s^2]"),
             Slot("kd", "numbers", "one per link [1/s]"),
-            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
-            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
+            *LIMITED,
         ),
         lambda c, mechanism: _told(c, mechanism),
     )

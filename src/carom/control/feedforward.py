@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..quantities import Flag, Real, Vector
 from ._anchors import names_of
 from ._stops import refuse_motion_beyond
-from .actuator import AbstractActuator, gains, refuse_negative, sampling
+from .actuator import ANCHORED, LIMITED, AbstractActuator, gains, refuse_negative, sampling
 from .planned_torques import AbstractTorques, Tabled
 from .switch import AbstractSwitch
 from .trajectory import AbstractTrajectory
@@ -56,9 +56,8 @@ class FeedForward(AbstractActuator):
             Slot("kp", "numbers", "one per link [N m/rad]", None),
             Slot("kd", "numbers", "one per link [N m s/rad]", None),
             Slot("relative", "flag", "angles of the reference relative to the parent link?", False),
-            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
-            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
-            Slot("anchored", "words", "links of free bases that something outside of the robot turns", ()),
+            *LIMITED,
+            ANCHORED,
         ),
         lambda c, mechanism: _told(c),
     )

@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..quantities import PhaseNumber, Real, Rows
 from ._anchors import names_of
 from ._stops import refuse_beyond
-from .actuator import AbstractActuator, gains, sampling
+from .actuator import ANCHORED, LIMITED, AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
 
 SOURCE = "PD with generalized active forces: Akhan, Zhao, Tarnita and Marghitu 2023, Machines 11, 773"
@@ -54,9 +54,8 @@ class PostureControl(AbstractActuator):
             Slot("schedule", "switches", "what ends each phase; one target if left out", ()),
             Slot("compensate_weight", "flag", "subtract the generalized active forces of weight", False),
             Slot("relative", "flag", "angles relative to the parent link?", False),
-            Slot("limit", "numbers", "largest torque of each joint [N m]", None),
-            Slot("rate", "number", "sampling rate of a digital controller [Hz]", None),
-            Slot("anchored", "words", "links of free bases that something outside of the robot turns", ()),
+            *LIMITED,
+            ANCHORED,
         ),
         lambda c, mechanism: _told(c),
     )

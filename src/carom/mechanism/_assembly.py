@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -81,36 +81,47 @@ def topology_of(placed: list[Link], base: Fixed | Free) -> Topology:
 
 def _refuse_sliders(top: Topology) -> None:
     """A slider needs a direction, which a free point has not, and a rigid guide."""
-    first = next((k for k, slides in enumerate(top.slides) if slides), None)
-    bends = next((k for k, modes in enumerate(top.modes) if modes), None)
-    if first is not None and bends is not None:
-        raise errors.CaromError(
-            f"link '{top.names[first]}' has a Slider and link '{top.names[bends]}' is elastic; a mechanism has either "
-            "sliders or elastic links; make the links rigid, or use a carom.Joint"
-        )
-    loose = next((k for k in top.loose if top.slides[k]), None)
-    if loose is not None:
-        raise errors.CaromError(
-            f"link '{top.names[loose]}' has a Slider on a free base, which is a point without direction; make the "
-            "first link a Body on a carom.Joint and let this one slide on it"
-        )
+    _refuse_joints(
+        top,
+        top.slides,
+        lambda first, bends: (
+            f"link '{first}' has a Slider and link '{bends}' is elastic; a mechanism has either sliders or elastic "
+            "links; make the links rigid, or use a carom.Joint"
+        ),
+        lambda loose: (
+            f"link '{loose}' has a Slider on a free base, which is a point without direction; make the first link a "
+            "Body on a carom.Joint and let this one slide on it"
+        ),
+    )
 
 
 def _refuse_rotors(top: Topology) -> None:
     """A rotor turns with a joint of rigid links."""
-    first = next((k for k, rotor in enumerate(top.rotors) if rotor), None)
+    _refuse_joints(
+        top,
+        top.rotors,
+        lambda first, bends: (
+            f"the joint of link '{first}' has a rotor_inertia and link '{bends}' is elastic; rotors go with rigid "
+            "links only; leave it out, or make the links rigid"
+        ),
+        lambda loose: (
+            f"the joint of '{loose}' has a rotor_inertia, but '{loose}' is the first link of a free base: it has no "
+            "joint; leave it out"
+        ),
+    )
+
+
+def _refuse_joints(
+    top: Topology, those: tuple[bool, ...], beside: Callable[[str, str], str], alone: Callable[[str], str]
+) -> None:
+    """Refuse joints of a kind beside an elastic link, and on a free base, in the words of that kind."""
+    first = next((k for k, is_one in enumerate(those) if is_one), None)
     bends = next((k for k, modes in enumerate(top.modes) if modes), None)
     if first is not None and bends is not None:
-        raise errors.CaromError(
-            f"the joint of link '{top.names[first]}' has a rotor_inertia and link '{top.names[bends]}' is elastic; "
-            "rotors go with rigid links only; leave it out, or make the links rigid"
-        )
-    loose = next((k for k in top.loose if top.rotors[k]), None)
+        raise errors.CaromError(beside(top.names[first], top.names[bends]))
+    loose = next((k for k in top.loose if those[k]), None)
     if loose is not None:
-        raise errors.CaromError(
-            f"the joint of '{top.names[loose]}' has a rotor_inertia, but '{top.names[loose]}' is the first link of a "
-            "free base: it has no joint; leave it out"
-        )
+        raise errors.CaromError(alone(top.names[loose]))
 
 
 def _refuse_offsets(placed: list[Link], parents: list[int]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._logic import compared
-from ._shuffling import Cells, Memory, Thing, bare, calculated, cells, chosen, shaped, write_row
+from ._shuffling import Cells, Memory, Thing, bare, calculated, cells, chosen, shaped, window_at, write_row
 from ._ssa import Builder, Equation, Value
 
 
@@ -59,21 +59,10 @@ def _window(b: Builder, have: Cells, index: list[Value], axes: Any, sizes: Any, 
             low = compared("ge")(b, {}, "b", [i, b.number("i", 0)])
             high = compared("le")(b, {}, "b", [i, b.number("i", last)])
             inside = calculated(b, "and", "b", inside, calculated(b, "and", "b", low, high))
-        i = calculated(b, "clamp", "i", b.number("i", 0), i, b.number("i", last))
-        have = _from(b, have, axis, i, sizes[axis], last)
+        have = window_at(b, have, axis, i, sizes[axis])
     for axis, size in enumerate(sizes):  # axes without an index begin at zero
         have = np.take(have, range(size), axis) if have.shape[axis] != size else have
     return have, inside
-
-
-def _from(b: Builder, have: Cells, axis: int, i: Value, size: int, last: int) -> Cells:
-    if i.known:
-        return np.take(have, range(i.whole, i.whole + size), axis)
-    out = np.take(have, range(last, last + size), axis)
-    for place in reversed(range(last)):
-        here = compared("eq")(b, {}, "b", [i, b.number("i", place)])
-        out = chosen(b, here, out, np.take(have, range(place, place + size), axis))
-    return out
 
 
 COMBINED = {"scatter": None} | {f"scatter-{how}": how for how in ("add", "sub", "mul", "max", "min")}

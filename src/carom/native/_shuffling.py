@@ -141,7 +141,7 @@ def _padded(b: Builder, p: Parameters, x: Thing, fill: Thing) -> Any:
     return out
 
 
-def _at(b: Builder, x: Cells, axis: int, index: Value, length: int) -> Cells:
+def window_at(b: Builder, x: Cells, axis: int, index: Value, length: int) -> Cells:
     """`length` entries along an axis from a computed index on: a choice among all places."""
     last = x.shape[axis] - length
     index = calculated(b, "clamp", "i", b.number("i", 0), index, b.number("i", last))
@@ -165,7 +165,7 @@ def _dynamic_slice(b: Builder, p: Parameters, x: Thing, *starts: Thing) -> Any:
     have = cells(b, x)
     for axis, (start, length) in enumerate(zip(starts, p["slice_sizes"], strict=True)):
         if length < have.shape[axis]:
-            have = _at(b, have, axis, _value(start), length)
+            have = window_at(b, have, axis, _value(start), length)
     return have
 
 

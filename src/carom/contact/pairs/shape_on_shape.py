@@ -25,12 +25,16 @@ from .shape_on_surface import around, seen
 NEAR = 0.1  # [rad] of the direction that was found: a corner's own best one may be behind it
 
 
-class AbstractShapes(AbstractPair):
+class AbstractShapePair(AbstractPair):
     """What pairs of shapes share."""
 
     first: eqx.AbstractVar[AbstractShape]
     second: eqx.AbstractVar[AbstractShape]
     group: eqx.AbstractVar[str]  # name of the contact that several pairs belong to
+
+    @property
+    def name(self) -> str:
+        return f"{self.first.site.name} on {self.second.site.name}"
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -52,7 +56,7 @@ class AbstractShapes(AbstractPair):
         return self.first.blunt + self.second.blunt
 
 
-class CornerOnShape(AbstractShapes):
+class CornerOnShape(AbstractShapePair):
     """One corner of a shape, sharp or round, on another shape with corners. `turned`: the contact names it second."""
 
     other: ClassVar[str] = "shape on shape"
@@ -61,10 +65,6 @@ class CornerOnShape(AbstractShapes):
     corner: tuple[Any, Any]
     group: str = eqx.field(static=True)
     turned: bool = eqx.field(static=True, default=False)
-
-    @property
-    def name(self) -> str:
-        return f"{self.first.site.name} on {self.second.site.name}"
 
     def touching(self, scene: Scene) -> Touching:
         a, b = self.first.frame(scene), self.second.frame(scene)
@@ -77,7 +77,7 @@ class CornerOnShape(AbstractShapes):
         return met(depth, x, y, (nx, ny), *(scene.velocity(s.site, x, y) for s in (self.first, self.second)))
 
 
-class SmoothOnShape(AbstractShapes):
+class SmoothOnShape(AbstractShapePair):
     """A smooth shape on any other: their nearest points, one each."""
 
     other: ClassVar[str] = "shape on shape"
@@ -85,10 +85,6 @@ class SmoothOnShape(AbstractShapes):
     second: AbstractSmooth | AbstractCornered
     group: str = eqx.field(static=True)
     turned: bool = eqx.field(static=True, default=False)
-
-    @property
-    def name(self) -> str:
-        return f"{self.first.site.name} on {self.second.site.name}"
 
     def touching(self, scene: Scene) -> Touching:
         a, b = self.first.frame(scene), self.second.frame(scene)

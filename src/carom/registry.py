@@ -154,6 +154,7 @@ FIGURES = (
 # Lists of measures, in the order in which their patterns are tried.
 MEASURES = (
     at("experiment.measures.of_impacts.MEASURES"),
+    at("experiment.measures.of_stances.MEASURES"),
     at("experiment.measures.over_time.MEASURES"),
     at("experiment.measures.balances.MEASURES"),
     at("experiment.measures.captures.MEASURES"),

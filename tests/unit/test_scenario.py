@@ -46,7 +46,7 @@ def in_python(scenario):
 def test_all_that_should_be_shipped_is():
     chains = {f"elastic-chain-{ends}" for ends in ("ss", "cc", "sc-cc-cs", "cs-ss-sc", "rigid")}
     arms = {"arm-plastic", "arm-repeated-impact", "arm-controllers", "capture-sideways", "capture-head-on", "inchworm"}
-    assert set(names()) == chains | arms | {"ball-drop", "ball-on-slope", "corner"}
+    assert set(names()) == chains | arms | {"ball-drop", "ball-on-slope", "corner", "slider-crank-clearance"}
 
 
 @pytest.mark.parametrize("name", names())

@@ -110,6 +110,8 @@ def cases(draw: st.DrawFn, template: carom.Mechanism) -> Case:
         "damping": draw(arrays(n, 0, 10)),
         "rotor": 10.0 ** draw(arrays(n, -3, 1)) * top.rotors if any(top.rotors) else np.zeros(n),
         "gear": draw(arrays(n, -20, 20)) if any(top.rotors) else np.ones(n),
+        **{name: np.zeros(n) for name in ("friction", "stiction")},
+        "effort": np.full(n, np.inf),
         "site": draw(arrays((len(top.site_names), 2), -1, 1)),
         "pivot": draw(arrays((len(top.free), 2), -2, 2)),
     }

@@ -163,6 +163,8 @@ MEASURES = (
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What a world makes by itself of joints that have it.
+JOINT_FRICTION = at("element.joint_friction.joint_friction")
 
 # Functions, and what the command is called.
 COMMANDS = (

@@ -138,6 +138,8 @@ def _without_tree(m: Mechanism, grip: Site, links: Sequence[int], hand: Site) ->
         modes=tuple(top.modes[k] for k in links),
         slides=tuple(top.slides[k] for k in links),
         rotors=tuple(top.rotors[k] for k in links),
+        rubs=tuple(top.rubs[k] for k in links),
+        limited=tuple(top.limited[k] for k in links),
     )
     rows = {"site": sites, "site_reach": sites, "pivot": trees}
     picked = {f.name: _rows(getattr(n, f.name), rows.get(f.name, links)) for f in dataclasses.fields(Numbers)}

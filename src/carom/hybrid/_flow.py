@@ -15,7 +15,8 @@ from ..dynamics.forward_inverse import EXPLICIT_UP_TO, formalism_of
 from ..mechanism import Mechanism
 from ..quantities import Coordinates, Flag, Memories, Phases, Real
 from ._bonds import bond_rows, bound
-from ._flow_arrays import array_accelerations, array_joints, array_reactions, array_restored, like
+from ._coupled import Coupled, bounded_rows, coupled, mine_of, with_own
+from ._flow_arrays import array_accelerations, array_joints, array_reactions, array_restored, array_rows, like
 from ._reaction import Reactions, Row, react, restore
 from ._row_arrays import ManyReactions
 from .automaton import AbstractAutomaton, touch_of
@@ -155,12 +156,10 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
 
     def reactions(automaton: AbstractAutomaton, own: Own) -> tuple[Any, Any, Any]:
         """Reactions of this automaton's rows, its block of W, and the sizes of their terms, if it were so."""
-        i = next(k for k, a in enumerate(world.automata) if a.name == automaton.name)
-        mixed = [*each[:i], own, *each[i + 1 :]]
+        i, mixed = with_own(world, each, automaton, own)
         motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
         found: Any = _reactions(world, scene, mixed, motion)
-        first = sum(a.holding.count for a in world.automata[:i])
-        mine = range(first, first + automaton.holding.count)
+        mine = mine_of(world, i)
         if automaton.anatomy.arrays:
             at = slice(mine.start, mine.stop)
             return found.forces[at], found.weights[at, at], found.sizes[at]
@@ -168,6 +167,15 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
         return [found.forces[k] for k in mine], block, [found.sizes[k] for k in mine]
 
     scene.reactions = reactions
+    scene.bounded = lambda at: bounded_rows(pairs, at)
+
+    def coupled_rows(automaton: AbstractAutomaton, own: Own) -> Coupled:
+        i, mixed = with_own(world, each, automaton, own)
+        motion = free_motion(world, t, y, tuple(o.phase for o in mixed), tuple(o.memory for o in mixed))
+        rows = array_rows(world, scene, mixed) if world.arrays else _rows(world, scene, mixed)
+        return coupled(rows, motion.free, _inverse(motion), mine_of(world, i))
+
+    scene.coupled = coupled_rows
     scene.still = lambda: scene_with_motion(world, *jax.lax.stop_gradient((t, y, phases, memory)))
     return scene
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import equinox as eqx
 
+from .. import registry
 from ..mechanism import Mechanism
 from ..quantities import Real
 from .automaton import AbstractAutomaton
@@ -41,3 +42,8 @@ def gather(mechanism: Mechanism, items: Sequence[Any], settle_speed: Real, frict
             kinds.setdefault(type(item), []).append(item)
     alone = [item for item in items if not isinstance(item, AbstractMember)]
     return (*alone, *(found[0].gathered(mechanism, found, settle_speed, friction_rule) for found in kinds.values()))
+
+
+def of_joints(mechanism: Mechanism) -> tuple[AbstractAutomaton, ...]:
+    """What joints bring along: dry friction."""
+    return (registry.JOINT_FRICTION.found()(mechanism),) if mechanism.topology.rubbing else ()

@@ -60,7 +60,7 @@ def react_all(rows: RowArrays, free: Float[Array, " dof"], solve: Solve) -> Many
     through = solve(rows.along.T)  # (dof, rows)
     weights = masked_array(rows.across @ through, rows.active)
     right = jnp.where(rows.active, -(rows.across @ free + rows.drift), 0.0)
-    forces = least_of_norm(weights, right, _dead(rows))
+    forces = least_of_norm(weights, right, dead_rows(rows))
     terms = jnp.abs(free) + jnp.abs(through) @ jnp.abs(forces)
     diagonal = jnp.abs(jnp.diagonal(weights))
     sizes = (jnp.abs(rows.across) @ terms + jnp.abs(rows.drift)) / jnp.where(diagonal == 0.0, 1.0, diagonal)
@@ -74,12 +74,12 @@ def restore_all(
     through = solve(rows.across.T)
     weights = masked_array(rows.across @ through, rows.active)
     errors = jnp.stack([rows.place, rows.speed], axis=1)
-    steps = least_of_norm(weights, jnp.where(rows.active[:, None], -errors, 0.0), _dead(rows))
+    steps = least_of_norm(weights, jnp.where(rows.active[:, None], -errors, 0.0), dead_rows(rows))
     moved = through @ steps
     return q + moved[:, 0], v + moved[:, 1]
 
 
-def _dead(rows: RowArrays) -> Bool[Array, " rows"]:
+def dead_rows(rows: RowArrays) -> Bool[Array, " rows"]:
     """Rows that nothing moves."""
     sizes = jnp.sum(jnp.abs(rows.across), axis=1)
     return sizes <= SINGULAR * jnp.max(sizes, initial=0.0)

@@ -86,6 +86,8 @@ class Scene(Sweeps):
         self.kept: dict[str, Any] = {}  # what was computed for all that ask
         self.motion: Any = None  # velocities -> the motion without reactions
         self.reactions: Any = None  # (automaton, own) -> its reactions if it were so
+        self.coupled: Any = None  # (automaton, own) -> the rows of the whole world if it were so (_coupled.py)
+        self.bounded: Callable[[Scene], list[Any]] = lambda scene: []  # rows that hold up to a limit, of all automata
         self.acceleration: Any = None  # of the motion that a jump ends, reactions included
         self.still: Any = None  # () -> the same scene for decisions, which have no derivatives
         self.extra: Mapping[str, Any] = {}  # at the start: values that were given for extra states, by name

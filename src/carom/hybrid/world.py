@@ -18,7 +18,7 @@ from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State
 from ..mechanism import _walk as walk
 from ..quantities import Gravity, Real, Rows, Vector
-from ._member import AbstractMember, AbstractUnplaced, gather
+from ._member import AbstractMember, AbstractUnplaced, gather, of_joints
 from ._world_checks import refuse_crossed_stops, refuse_loose_joints
 from .automaton import AbstractAutomaton
 from .reporting import Channel, ContactReport, Quantity
@@ -74,7 +74,8 @@ class World(eqx.Module):
         met = (*_listed(mechanism, "contacts", contacts), *_listed(mechanism, "ground", ground))
         touching = gather(mechanism, met, settle_speed, friction_rule)
         parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
-        self.automata = (*touching, *(automaton for part in parts for automaton in part))
+        given = (automaton for part in parts for automaton in part)
+        self.automata = (*touching, *given, *of_joints(mechanism))
         self.constraints = _held(mechanism, constraints)
         self.gravity = gravity_vector(gravity)
         self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)

@@ -14,7 +14,7 @@ from jaxtyping import Array
 from .. import errors
 from .._arguments import LinksLike
 from .bodies import AbstractBody
-from .joint import Slider, has_rotor
+from .joint import Slider, has_friction, has_limit, has_rotor, largest_effort, stiction_of
 from .link import BASE, Fixed, Free, Link
 from .numbers import Numbers
 from .topology import Topology
@@ -72,10 +72,13 @@ def topology_of(placed: list[Link], base: Fixed | Free) -> Topology:
         modes=tuple(0 if (f := link.body.flexible()) is None else len(f.along) for link in placed),
         slides=tuple(isinstance(link.joint, Slider) for link in placed),
         rotors=tuple(has_rotor(link.joint) for link in placed),
+        rubs=tuple(has_friction(link.joint) for link in placed),
+        limited=tuple(has_limit(link.joint) for link in placed),
     )
     _ = topology.order  # refuses circles
     _refuse_sliders(topology)
     _refuse_rotors(topology)
+    _refuse_loose(topology)
     return topology
 
 
@@ -124,6 +127,17 @@ def _refuse_joints(
         raise errors.CaromError(alone(top.names[loose]))
 
 
+def _refuse_loose(top: Topology) -> None:
+    """Friction and motors act between a link and its parent; the first link of a free base has none."""
+    for field, flags in (("friction", top.rubs), ("effort_limit", top.limited)):
+        loose = next((k for k in top.loose if flags[k]), None)
+        if loose is not None:
+            raise errors.CaromError(
+                f"the joint of '{top.names[loose]}' has {field}, but '{top.names[loose]}' is the first link of a free "
+                "base: it has no joint; leave it out"
+            )
+
+
 def _refuse_offsets(placed: list[Link], parents: list[int]) -> None:
     """A free point has no orientation, so nothing can hang beside it."""
     for link, parent in zip(placed, parents, strict=True):
@@ -170,6 +184,9 @@ def numbers_of(placed: list[Link], base: Fixed | Free, topology: Topology) -> Nu
         damping=stack([link.joint.damping for link in placed]),
         rotor=stack([link.joint.rotor_inertia for link in placed]),
         gear=stack([link.joint.gear for link in placed]),
+        friction=stack([link.joint.friction for link in placed]),
+        stiction=stack([stiction_of(link.joint) for link in placed]),
+        effort=stack([largest_effort(link.joint) for link in placed]),
         site=stack(sites),
         pivot=stack([pivot]),
         flex=tuple(link.body.flexible() for link in placed),

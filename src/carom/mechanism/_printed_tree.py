@@ -30,6 +30,7 @@ def table(numbers: Numbers, top: Topology) -> str:
     for k in range(min(top.links, 20)):
         more = "  slides along ({:g}, {:g})".format(*numbers.axis[k]) if top.slides[k] else ""
         more += f"  rotor {numbers.rotor[k]:g} kg m^2, gear {numbers.gear[k]:g}" if top.rotors[k] else ""
+        more += _friction(numbers, top, k)
         parent = top.names[top.parents[k]] if top.parents[k] >= 0 else top.tree_names[top.trees[k]]
         at = "({:g}, {:g})".format(*numbers.hang[k])
         com = "({:g}, {:g})".format(*numbers.com[k])
@@ -40,3 +41,12 @@ def table(numbers: Numbers, top: Topology) -> str:
     if top.links > 20:
         lines.append(f"  ... and {top.links - 20} more")
     return "\n".join(lines)
+
+
+def _friction(numbers: Numbers, top: Topology, k: int) -> str:
+    """Dry friction and the limit of a joint, if it has them."""
+    unit, out = "N" if top.slides[k] else "N m", ""
+    if top.rubs[k]:
+        more = f" (static {numbers.stiction[k]:g})" if numbers.stiction[k] != numbers.friction[k] else ""
+        out += f"  friction {numbers.friction[k]:g}{more} {unit}"
+    return out + (f"  effort up to {numbers.effort[k]:g} {unit}" if top.limited[k] else "")

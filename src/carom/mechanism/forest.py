@@ -45,6 +45,8 @@ def side_by_side(**mechanisms: Mechanism) -> Mechanism:
         modes=tuple(m for t in tops for m in t.modes),
         slides=tuple(s for t in tops for s in t.slides),
         rotors=tuple(r for t in tops for r in t.rotors),
+        rubs=tuple(r for t in tops for r in t.rubs),
+        limited=tuple(e for t in tops for e in t.limited),
     )
     made_of = {name: part.recipe for name, part in parts}
     recipe = Recipe(made_of if all(isinstance(r.made_of, Tree) for r in made_of.values()) else None)

@@ -17,6 +17,9 @@ class Joint(eqx.Module):
     - `damping` [N m s/rad] >= 0
     - `rotor_inertia` J [kg m^2] >= 0 of a motor that the parent carries and `gear` n: it turns at theta_p' + n q', with
       q' the joint's rate. What the rotor adds by its mass belongs to the parent's body, J does not
+    - `friction` [N m] >= 0: dry friction while it turns, against its rate; `static_friction` [N m] >= friction: the most
+      that holds it at rest, equal to friction if left out. It sticks and slips exactly, by events
+    - `effort_limit` [N m] > 0: the largest torque that a controller gets here, besides the controller's own limit
     """
 
     stiffness: Any = 0.0
@@ -24,6 +27,9 @@ class Joint(eqx.Module):
     damping: Any = 0.0
     rotor_inertia: Any = 0.0
     gear: Any = 1.0
+    friction: Any = 0.0
+    static_friction: Any = None
+    effort_limit: Any = None
 
     def __check_init__(self) -> None:
         _refuse_numbers(self)
@@ -39,6 +45,7 @@ class Slider(eqx.Module):
     - `damping` [N s/m] >= 0
     - `rotor_inertia` J [kg m^2] >= 0 of a motor that the parent carries and `gear` n [rad/m]: it turns at
       theta_p' + n s'
+    - `friction`, `static_friction`, `effort_limit` [N], as of a hinge
 
     At displacement 0 the body's origin is where the link hangs (`Link(at=...)`).
 
@@ -52,6 +59,9 @@ class Slider(eqx.Module):
     damping: Any = 0.0
     rotor_inertia: Any = 0.0
     gear: Any = 1.0
+    friction: Any = 0.0
+    static_friction: Any = None
+    effort_limit: Any = None
 
     def __check_init__(self) -> None:
         errors.vector("Slider", "axis", self.axis, 2)
@@ -83,9 +93,43 @@ def _refuse_numbers(joint: AnyJoint) -> None:
     errors.number(owner, "damping", joint.damping, least=0.0)
     errors.number(owner, "rotor_inertia", joint.rotor_inertia, least=0.0)
     errors.number(owner, "gear", joint.gear)
+    errors.number(owner, "friction", joint.friction, least=0.0)
+    if joint.effort_limit is not None:
+        errors.number(owner, "effort_limit", joint.effort_limit, above=0.0)
+    if joint.static_friction is None:
+        return
+    errors.number(owner, "static_friction", joint.static_friction, least=0.0)
+    errors.refuse_if(
+        joint.static_friction < joint.friction,
+        lambda: (
+            f"static_friction of {owner} is {float(joint.static_friction):g}, less than friction, "
+            f"{float(joint.friction):g}; it must be at least friction; leave it out to use friction"
+        ),
+        field="static_friction",
+    )
 
 
 def has_rotor(joint: AnyJoint) -> bool:
     """Is there one, as far as is known?"""
     inertia = errors.known(joint.rotor_inertia)
     return inertia is None or bool(inertia != 0.0)
+
+
+def stiction_of(joint: AnyJoint) -> Any:
+    """The most that holds it at rest."""
+    return joint.friction if joint.static_friction is None else joint.static_friction
+
+
+def has_friction(joint: AnyJoint) -> bool:
+    """Has it dry friction, as far as is known?"""
+    most = errors.known(stiction_of(joint))
+    return most is None or bool(most != 0.0)
+
+
+def has_limit(joint: AnyJoint) -> bool:
+    """Is the effort of its actuator limited?"""
+    return joint.effort_limit is not None
+
+
+def largest_effort(joint: AnyJoint) -> Any:
+    return jnp.inf if joint.effort_limit is None else joint.effort_limit

@@ -30,6 +30,9 @@ class Numbers(eqx.Module):
     damping: Float[Array, " links"]
     rotor: Float[Array, " links"]  # moment of inertia
     gear: Float[Array, " links"]
+    friction: Float[Array, " links"]  # dry, of the joint while it moves [N m] or [N]
+    stiction: Float[Array, " links"]  # the most that holds it while it does not
+    effort: Float[Array, " links"]  # the largest effort of its actuator; infinite without a limit
     site: Float[Array, "sites 2"]
     pivot: Float[Array, "trees 2"]  # of fixed trees; zero for free ones
     # What bends, one entry each; None where the link is rigid

@@ -29,6 +29,8 @@ class Topology:
     modes: tuple[int, ...]  # per link: modal coordinates, none for a rigid link
     slides: tuple[bool, ...]  # per link: does it slide along its parent, instead of turning?
     rotors: tuple[bool, ...]  # per link: does a motor's rotor turn with its joint?
+    rubs: tuple[bool, ...]  # per link: has its joint dry friction?
+    limited: tuple[bool, ...]  # per link: is the effort of its joint's actuator limited?
 
     @property
     def links(self) -> int:
@@ -56,6 +58,11 @@ class Topology:
     def jointed(self) -> bool:
         """Has a joint more than a plain hinge: does it slide, or turn a rotor?"""
         return self.sliding or any(self.rotors)
+
+    @cached_property
+    def rubbing(self) -> tuple[int, ...]:
+        """Links whose joints have dry friction."""
+        return tuple(k for k, rubs in enumerate(self.rubs) if rubs)
 
     @property
     def angles(self) -> slice:

@@ -141,6 +141,8 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> No
     kept = stated(automaton, "table")
     if kept == "contacts":
         told = told_contacts(automaton, notes)
+    elif kept == "joints":  # the links have them
+        return
     elif kept == "springs":
         told = {automaton.name: Spring.told(automaton)}
     else:

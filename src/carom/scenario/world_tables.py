@@ -15,13 +15,16 @@ MOST_LINKS = 256
 
 
 class Joint(Part):
-    """Spring and damper of a revolute joint."""
+    """A revolute joint: spring, damper, dry friction, and what its motor can do."""
 
     stiffness: Number = says("[N m/rad] >= 0", 0.0)
     rest: Number = says("relative angle without spring torque [rad]", 0.0)
     damping: Number = says("[N m s/rad] >= 0", 0.0)
     rotor_inertia: Number = says("of its motor, which the parent carries [kg m^2] >= 0", 0.0)
     gear: Number = says("turns of the rotor per turn of the joint", 1.0)
+    friction: Number = says("dry friction while it turns [N m] >= 0", 0.0)
+    static_friction: Number | None = says("the most that holds it at rest [N m]; friction if left out", None)
+    effort_limit: Number | None = says("largest torque of a controller here [N m] > 0", None)
 
 
 class Slider(Part):
@@ -34,6 +37,9 @@ class Slider(Part):
     damping: Number = says("[N s/m] >= 0", 0.0)
     rotor_inertia: Number = says("of its motor, which the parent carries [kg m^2] >= 0", 0.0)
     gear: Number = says("angle of the rotor per displacement [rad/m]", 1.0)
+    friction: Number = says("dry friction while it slides [N] >= 0", 0.0)
+    static_friction: Number | None = says("the most that holds it at rest [N]; friction if left out", None)
+    effort_limit: Number | None = says("largest force of a controller here [N] > 0", None)
 
 
 class Link(Part):
@@ -55,7 +61,8 @@ class Link(Part):
 
     @classmethod
     def told_joint(cls, joint: mechanism.Joint | mechanism.Slider) -> dict[str, Any]:
-        own = plain_fields(joint, ("stiffness", "rest", "damping", "rotor_inertia", "gear"))
+        numbers = ("stiffness", "rest", "damping", "rotor_inertia", "gear", "friction")
+        own = plain_fields(joint, (*numbers, "static_friction", "effort_limit"))
         if isinstance(joint, mechanism.Joint):
             return {"joint": own}
         return {"slider": own | plain_fields(joint, ("axis", "angle"))}

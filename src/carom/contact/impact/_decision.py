@@ -146,5 +146,5 @@ def _of_the_blow(
 def moving(scene: Scene, velocity: Coordinates) -> Scene:
     """The same place with other velocities."""
     out = Scene(scene.mechanism, scene.t, scene.q, velocity)
-    out.length, out.motion = scene.length, scene.motion
+    out.length, out.motion, out.bounded = scene.length, scene.motion, scene.bounded
     return out

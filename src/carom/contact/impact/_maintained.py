@@ -13,8 +13,9 @@ from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unle
 from ...hybrid.scene import Scene
 from ...quantities import Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
+from ._bounded import solved
 from ._phases import modes_of, number_of, total
-from ._several import Decided, Solution, solve
+from ._several import Decided, Solution
 from ._system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
 from .rigid_contact import Contacts
 
@@ -102,7 +103,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
         most = friction_at(contacts, k).limit * forces[i] + 2.0 * noise[n + k]
         doubts.append((modes[i] == STICKING) & (jnp.abs(forces[n + k]) > most))
     zero, no = jnp.zeros_like(forces[0]), jnp.zeros_like(doubts[0])
-    if n == 1:  # it shares its load with no other
+    if n == 1 and not scene.bounded(scene):  # it shares its load with no other
         sense = [-jnp.sign(forces[n + k]) for k in range(len(rubs))]
         return Held(forces, [w[0][0]], noise, closed, sense, zero)
     shared = SHARED * sum(jnp.abs(f) for f in forces)
@@ -176,19 +177,17 @@ def released(
     w = [[dot(row, t) for t in through] for row in r.row]
     rise = [dot(row, motion.free) + drift for row, drift in zip(r.row, r.drift, strict=True)]
     resting = [on & moved for on, moved in zip(resting, r.moved, strict=False)]
-    if n == 1 and not rubbing(contacts):  # one contact without friction pushes, or leaves
+    bounded = scene.bounded(scene)
+    if n == 1 and not rubbing(contacts) and not bounded:  # one contact without friction pushes, or leaves
         pushes = resting[0] & (rise[0] < 0.0)
         push = jnp.where(pushes, -rise[0] / w[0][0], 0.0)
         alone = Solution([push], [], [jnp.where(pushes, 0.0, rise[0])], Decided([pushes], []), jnp.asarray(True))
         return alone, noise_of(contacts, scene, r, motion.free)
     noise = noise_of(contacts, scene, r, motion.free)
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)._replace(noise=noise.rise)
-    solution = solve(problem)
+    solution, pushed = solved(problem, scene, r, bounded)
     lost = ~solution.found
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
-    pushed = [
-        sum(jnp.abs(x * y) for x, y in zip(row, (*solution.normal, *solution.tangential), strict=True)) for row in w
-    ]
     noise = noise._replace(rise=[e + ROUNDING * size for e, size in zip(noise.rise, pushed, strict=True)])
     for k, i in enumerate(rubbing(contacts)):
         # A sliding contact whose normal force would pull it in: no answer, or two (Painleve). One that only starts to

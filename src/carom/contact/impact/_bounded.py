@@ -1,0 +1,75 @@
+"""What else holds up to a limit, in the decision about contacts at rest: joints with dry friction that stick.
+
+The complementarity problem of the contacts (_several.py) knows friction that is limited by a normal force. A joint is
+put to it as one more contact that no motion of the robot presses or lifts: its normal force is a constant, the limit
+F_s, with the coefficients 1 at rest and F / F_s once it has given way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ...hybrid._coupled import BoundedRow
+from ...hybrid._reaction import dot
+from ...hybrid.condition import ROUNDING
+from ...hybrid.scene import Scene
+from ._several import Problem, Solution, solve
+from ._system import System
+
+
+def with_bounded(problem: Problem, scene: Scene, r: System, bounded: list[BoundedRow]) -> Problem:
+    """The problem of the contacts, with what else holds; its rows are theirs, one for each, then those of friction."""
+    n, motion, count = problem.contacts, scene.motion(scene.v), len(bounded)
+    rows = [*r.row, *(b.row.across for b in bounded)]
+    along = [*r.row, *(b.row.along for b in bounded)]
+    through = [motion.solve(f) for f in along]
+    w = [[dot(row, t) for t in through] for row in rows]
+    rise = [dot(b.row.across, motion.free) + b.row.drift for b in bounded]
+    # A blow may have set it moving: then it has given way already.
+    moves = [jnp.abs(b.row.speed) > _rounding(b, scene) for b in bounded]
+    fixed = [jnp.where(m, jnp.sign(b.row.speed), 0.0) for b, m in zip(bounded, moves, strict=True)]
+    own = [w[len(r.row) + j][len(r.row) + j] for j in range(count)]
+    giving = [b.giving / jnp.where(b.most > 0.0, b.most, 1.0) for b in bounded]
+    zero, one = jnp.asarray(0.0), jnp.asarray(1.0)
+    assert problem.noise is not None
+    return problem._replace(
+        w=_between(w, n, own),
+        b=[*problem.b[:n], *[zero] * count, *problem.b[n:], *rise],
+        mu=[*problem.mu, *giving],
+        limit=[*problem.limit, *[one] * count],
+        offset=[*problem.offset, *(b.most for b in bounded)],
+        part=[*problem.part, *(b.row.active for b in bounded)],
+        fixed=[*problem.fixed, *fixed],
+        rubs=(*problem.rubs, *range(n, n + count)),
+        noise=[*problem.noise[:n], *[-one] * count, *problem.noise[n:], *[zero] * count],
+    )
+
+
+def _rounding(b: BoundedRow, scene: Scene) -> Any:
+    return ROUNDING * sum(jnp.abs(x * v) for x, v in zip(b.row.across, scene.v, strict=True))
+
+
+def _between(w: list[list[Any]], n: int, own: list[Any]) -> list[list[Any]]:
+    """Rows and columns of normal forces that are constants, behind those of the n contacts."""
+    zero, count = jnp.asarray(0.0), len(own)
+    wide = [[*row[:n], *[zero] * count, *row[n:]] for row in w]
+    apart = [[x if i == n + j else zero for i in range(len(w) + count)] for j, x in enumerate(own)]
+    return [*wide[:n], *apart, *wide[n:]]
+
+
+def solved(problem: Problem, scene: Scene, r: System, bounded: list[BoundedRow]) -> tuple[Solution, list[Any]]:
+    """How the contacts go on, and the sizes of the terms by which reactions move their rows."""
+    n, m = problem.contacts, len(problem.rubs)
+    whole = with_bounded(problem, scene, r, bounded) if bounded else problem
+    found = solve(whole)
+    forces, given = (*found.normal, *found.tangential), (*whole.offset, *[0.0] * len(whole.rubs))
+    pushed = [sum(jnp.abs(x * (y + o)) for x, y, o in zip(row, forces, given, strict=True)) for row in whole.w]
+    if not bounded:
+        return found, pushed
+    first = n + len(bounded)
+    mine = [*range(n), *range(first, first + m)]
+    decided = found.decided._replace(pushes=found.decided.pushes[:n], sense=found.decided.sense[:m])
+    after = jnp.stack([found.after[i] for i in mine])
+    return Solution(found.normal[:n], found.tangential[:m], after, decided, found.found), [pushed[i] for i in mine]

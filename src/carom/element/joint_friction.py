@@ -1,0 +1,181 @@
+"""Dry friction of joints: they stick and slip exactly, by events, and never by a smoothed sign.
+
+    moving (sense s)   effort -s F                until s q' falls to zero
+    sticking           whatever keeps q' = 0      up to F_s >= F; beyond, the joint gives way
+
+F is `Joint.friction`, F_s `Joint.static_friction`; [N m] on a hinge, [N] on a slider. What holds the joints that stick is
+found together with all other reactions of the world. A bounded effort has no impulse: a blow passes through a joint that
+sticks, and the joint moves afterwards unless its rate is still zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .. import errors
+from ..hybrid._reaction import Row
+from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ..hybrid.condition import ROUNDING, ULP, Condition, any_of, level, rising, unless
+from ..hybrid.reporting import Channel, Report
+from ..hybrid.scene import Load, Own, Scene
+from ..mechanism import Mechanism
+from ..quantities import Flag
+from ._giving_way import Candidates, given_way
+
+MOVING, STICKING = range(2)
+MOST = 64  # joints with dry friction
+
+
+class JointFriction(AbstractAutomaton):
+    """Dry friction of all joints that have some; the world makes it.
+
+    Its phase says whether any joint sticks, its memory the sense of every joint: 0 where it sticks.
+    """
+
+    table: ClassVar[str] = "joints"
+    joints: tuple[int, ...] = eqx.field(static=True)
+    names: tuple[str, ...] = eqx.field(static=True)
+    name: str = eqx.field(static=True, default="joints", kw_only=True)
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        return "moving", "sticking"
+
+    @property
+    def exits(self) -> tuple[str, ...]:
+        return tuple(f"{word} {name}" for word in ("slip forward", "slip back", "stop") for name in self.names)
+
+    @property
+    def memory(self) -> tuple[str, ...]:
+        return tuple(f"sense {name}" for name in self.names)
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        return (Channel("friction", "dissipative"),)
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(looks_again=True)
+
+    @property
+    def report(self) -> Report:
+        return Report(words=())  # the mechanism's table shows it
+
+    def told(self, own: Own) -> str:
+        words = {0: "sticks", 1: "moves forward", -1: "moves back"}
+        return ", ".join(f"{name} {words[int(s)]}" for name, s in zip(self.names, own.memory, strict=True))
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        if len(self.joints) > MOST:
+            raise errors.CaromError(
+                f"{len(self.joints)} joints have dry friction; at most {MOST} can; leave out friction of the others"
+            )
+        many = next((other for other in others if other.traits.arrays), None)
+        if many is not None:
+            raise errors.CaromError(
+                f"the joint of '{self.names[0]}' has dry friction in a world with {len(many.report.contacts)} rigid "
+                "contacts, or more than 8 links and some; such worlds are on arrays, and joints without dry friction "
+                "only; use fewer, or compliant contacts, or leave out friction"
+            )
+
+    # -- the flow ------------------------------------------------------------------------------------------------------
+
+    def force(self, scene: Scene, own: Own, load: Load) -> Flow:
+        power, friction = jnp.asarray(0.0), scene.mechanism.numbers.friction
+        for k, sense in zip(self.joints, own.memory, strict=True):
+            effort = -sense * friction[k]
+            scene.turn(load, k, effort)
+            power = power + effort * scene.relative_rate(k)
+        return Flow(powers=(power,))
+
+    @property
+    def holding(self) -> Holding:
+        return Holding(len(self.joints), self._rows, lambda phase: phase == STICKING, self._shares, self._bounds)
+
+    def _rows(self, scene: Scene, own: Own) -> list[Row]:
+        zero = jnp.asarray(0.0)
+        out = []
+        for k, sense in zip(self.joints, own.memory, strict=True):
+            unit = Load(scene.mechanism)
+            scene.turn(unit, k, 1.0)  # and so the gradient of the joint's rate
+            out.append(Row(sense == 0.0, unit.entries, unit.entries, zero, scene.relative_rate(k), zero))
+        return out
+
+    def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
+        rates = [scene.relative_rate(k) for k in self.joints]
+        return (sum(force * rate for force, rate in zip(forces, rates, strict=True)),)
+
+    def _bounds(self, scene: Scene) -> list[tuple[Any, Any]]:
+        n = scene.mechanism.numbers
+        return [(n.stiction[k], n.friction[k]) for k in self.joints]
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    def start(self, scene: Scene) -> Own:
+        rates = [scene.relative_rate(k) for k in self.joints]
+        senses = tuple(jnp.where(moves, jnp.sign(r), 0.0) for r, moves in zip(rates, self._move(scene), strict=True))
+        return Own(_phase(senses), senses, ())
+
+    def _move(self, scene: Scene) -> list[Any]:
+        """Is a joint's rate more than rounding?"""
+        return [jnp.abs(scene.relative_rate(k)) > none for k, none in zip(self.joints, self._still(scene), strict=True)]
+
+    def _still(self, scene: Scene) -> list[Any]:
+        """What rounding does to the rates: 64 u times the sizes of their terms."""
+        top, out = scene.top, []
+        for k in self.joints:
+            above = top.turned_by[k]
+            bends = sum(jnp.abs(slope * scene.v[i]) for i, slope in scene.joint_slopes(k))
+            own = jnp.abs(scene.v[top.angle_index(k)]) + bends
+            out.append(ROUNDING * (own + (jnp.abs(scene.v[top.angle_index(above)]) if above >= 0 else 0.0)))
+        return out
+
+    def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
+        held, _, sizes = scene.reactions(self, own)
+        kinds: tuple[list[Condition], ...] = ([], [], [])
+        for (most, _), k, sense, force, size in zip(
+            self._bounds(scene), self.joints, own.memory, held, sizes, strict=True
+        ):
+            noise = jax.lax.stop_gradient(ROUNDING * (jnp.abs(force) + most + size))
+            for side, way in enumerate((1.0, -1.0)):
+                kinds[side].append(unless(sense != 0.0, level(-way * force - most - 2.0 * noise, noise)))
+            # A joint may be called moving although contacts hold it: rounding of its acceleration stops nothing.
+            slow = jax.lax.stop_gradient(2.0 * ROUNDING * size)
+            kinds[2].append(unless(sense == 0.0, rising(-sense * scene.relative_rate(k), slow=slow)))
+        return (*kinds[0], *kinds[1], *kinds[2])
+
+    def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
+        n = len(self.joints)
+        forward, back, stop = fired[:n], fired[n : 2 * n], fired[2 * n :]
+        rates, again = [scene.relative_rate(k) for k in self.joints], ~any_of(fired)
+        senses, still = [], []
+        for k in range(n):
+            # Where velocities are new they say who moves; otherwise whoever stuck, or stops, has no rate.
+            moves = self._move(scene)[k]
+            slips = jnp.where(forward[k], 1.0, jnp.where(back[k], -1.0, own.memory[k]))
+            kept = jnp.where(stop[k], 0.0, slips)
+            still.append(jnp.where(again, ~moves, stop[k] | (own.memory[k] == 0.0) | ~moves))
+            senses.append(jnp.where(again, jnp.where(moves, jnp.sign(rates[k]), 0.0), kept))
+        # The motion with the friction of those that move, and none yet of the others.
+        known = tuple(jnp.where(rests, 0.0, sense) for rests, sense in zip(still, senses, strict=True))
+        quiet = scene.still()
+        system = quiet.coupled(self, Own(jnp.asarray(STICKING), known, ())).still
+        bounds = [jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)]
+        found = given_way(Candidates(system, *jax.lax.stop_gradient(bounds), jnp.stack(still), jnp.stack(senses)))
+        memory = tuple(found[k] for k in range(n))
+        return Landing(_phase(memory), memory, own.states)
+
+
+def _phase(senses: Sequence[Any]) -> Any:
+    return jnp.where(any_of([sense == 0.0 for sense in senses]), STICKING, MOVING)
+
+
+def joint_friction(mechanism: Mechanism) -> JointFriction:
+    """That of a mechanism in which some joint has it."""
+    top = mechanism.topology
+    return JointFriction(top.rubbing, tuple(top.names[k] for k in top.rubbing))

@@ -8,7 +8,7 @@ Within a side the torque is smooth, so no step straddles the corner of a clipped
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -18,19 +18,36 @@ from ..quantities import Flag, Memory
 SLOP = 0.05  # of the limit: farther beyond than this, the limit decides and not the side that is remembered
 
 
-class Limits(NamedTuple):
-    """Limits [N m] of the first `joints` joints; as many last entries of a controller's memory are their sides."""
+def least_limits(links: int, own: Any, joints: tuple[Any, ...] | None) -> tuple[Any, ...]:
+    """The largest effort of every joint, by the controller's own limits and those of the joints; None: any."""
+    mine: Sequence[Any] = (None,) * links if own is None else own
+    theirs = (None,) * links if joints is None else joints
+    return tuple(
+        b if a is None else a if b is None else jnp.minimum(a, b) for a, b in zip(mine, theirs, strict=True)
+    )
 
-    limit: Any
-    joints: int
+
+class Limits(NamedTuple):
+    """Limits [N m] or [N], one for every joint, or None; the last entries of a controller's memory are their sides."""
+
+    limit: tuple[Any, ...]
+
+    @property
+    def joints(self) -> tuple[int, ...]:
+        """Joints with a limit."""
+        return tuple(k for k, m in enumerate(self.limit) if m is not None)
 
     @property
     def exits(self) -> tuple[str, ...]:
-        return tuple(f"limit {k + 1}" for k in range(self.joints))
+        return tuple(f"limit {k + 1}" for k in self.joints)
 
     @property
     def memory(self) -> tuple[str, ...]:
-        return tuple(f"side {k + 1}" for k in range(self.joints))
+        return tuple(f"side {k + 1}" for k in self.joints)
+
+    def clipped(self, asked: list[Any]) -> list[Any]:
+        """What is asked for, cut at the limits; for torques that are held between samples."""
+        return [x if m is None else jnp.clip(x, -m, m) for x, m in zip(asked, self.limit, strict=True)]
 
     def sides(self, asked: Callable[[], list[Any]]) -> tuple[Any, ...]:
         """On which side each torque is that is asked for now."""
@@ -38,11 +55,11 @@ class Limits(NamedTuple):
 
     def torques(self, asked: list[Any], memory: Memory) -> list[Any]:
         """What the joints get. The stages of a step may see a little beyond the corner, as if it were not there."""
-        out = []
-        for side, (x, m) in zip(self._own(memory), self._pairs(lambda: asked), strict=True):
+        out = list(asked)
+        for k, side, (x, m) in zip(self.joints, self._own(memory), self._pairs(lambda: asked), strict=True):
             by_side = jnp.where(side == 0.0, x, side * m)
             clipped = jnp.clip(x, -m, m)
-            out.append(jnp.where(jnp.abs(by_side - clipped) <= SLOP * m, by_side, clipped))
+            out[k] = jnp.where(jnp.abs(by_side - clipped) <= SLOP * m, by_side, clipped)
         return out
 
     def guards(self, asked: Callable[[], list[Any]], memory: Memory) -> list[Any]:
@@ -65,8 +82,11 @@ class Limits(NamedTuple):
         return tuple(out)
 
     def _own(self, memory: Memory) -> tuple[Any, ...]:
-        return memory[len(memory) - self.joints :]
+        return memory[len(memory) - len(self.joints) :]
 
     def _pairs(self, asked: Callable[[], list[Any]]) -> list[tuple[Any, Any]]:
         """Torques with their limits; what is asked is not computed where nothing is limited."""
-        return list(zip(asked(), self.limit, strict=True)) if self.joints else []
+        if not self.joints:
+            return []
+        each = asked()
+        return [(each[k], self.limit[k]) for k in self.joints]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Real
 from ._anchors import refuse_anchors, without_joint
-from ._limits import Limits
+from ._limits import Limits, least_limits
 from .switch import AbstractSwitch
 
 # What scenario files may say of every controller.
@@ -36,12 +37,13 @@ def _numbers(given: GainsLike) -> Any:
     return None if given is None else jnp.asarray(given, dtype=float)
 
 
-class AbstractActuator(AbstractAutomaton):
+class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
     """Joint torques by some rule, which `asked` gives.
 
     - `name`, 'control' by default; `links`: how many links the mechanism has, by default 1
     - `limit` [N m]: largest torque of each joint, or None. A continuous controller remembers for each joint on which
       side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
+    - `effort`: the limits of the joints themselves (`Joint.effort_limit`), one per link or None; the world gives them
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
     - `schedule`: what ends each phase; after the last one the first comes again
     - `anchored`: names of links of free bases that something outside of the robot turns
@@ -54,6 +56,7 @@ class AbstractActuator(AbstractAutomaton):
     links: int = eqx.field(static=True, default=1, kw_only=True)
     limit: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
     rate: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
+    effort: Any = eqx.field(default=None, kw_only=True)
     schedule: tuple[AbstractSwitch, ...] = eqx.field(default=(), kw_only=True)
     anchored: tuple[str, ...] = eqx.field(static=True, default=(), kw_only=True)
 
@@ -69,6 +72,17 @@ class AbstractActuator(AbstractAutomaton):
                 "for this mechanism"
             )
         refuse_anchors(self, mechanism)
+
+    def placed(self, mechanism: Mechanism) -> AbstractActuator:
+        """The same, with the limits of the mechanism's joints."""
+        top, effort = mechanism.topology, mechanism.numbers.effort
+        if self.links != top.links or not any(top.limited):
+            return self
+        each = tuple(effort[k] if limited else None for k, limited in enumerate(top.limited))
+        made = object.__new__(type(self))  # past constructors, which differ
+        for field in dataclasses.fields(self):
+            object.__setattr__(made, field.name, each if field.name == "effort" else getattr(self, field.name))
+        return made
 
     def on_joints(self, scene: Scene, own: Own) -> list[Any]:
         """What is asked for, of joints that exist."""
@@ -94,7 +108,12 @@ class AbstractActuator(AbstractAutomaton):
     @property
     def limits(self) -> Limits:
         """What finds the corners of limited torques; torques that are held between samples have none."""
-        return Limits(self.limit, self.links if self.limit is not None and self.rate is None else 0)
+        return Limits(self._most if self.rate is None else (None,) * self.links)
+
+    @property
+    def _most(self) -> tuple[Any, ...]:
+        """The largest effort of every joint; None: any."""
+        return least_limits(self.links, self.limit, self.effort)
 
     @property
     def report(self) -> Report:
@@ -103,7 +122,7 @@ class AbstractActuator(AbstractAutomaton):
     @property
     def words(self) -> str:
         """What it is, in a line: its numbers with their units."""
-        return spelled(self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "schedule", "anchored"))
+        return spelled(self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "effort", "schedule", "anchored"))
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -121,11 +140,7 @@ class AbstractActuator(AbstractAutomaton):
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""
         asked = self.on_joints(scene, own)
-        if self.limit is None:
-            return asked
-        if self.rate is None:
-            return self.limits.torques(asked, own.memory)
-        return [jnp.clip(x, -m, m) for x, m in zip(asked, self.limit, strict=True)]
+        return self.limits.torques(asked, own.memory) if self.rate is None else Limits(self._most).clipped(asked)
 
     def rates_of(self, scene: Scene, own: Own) -> tuple[Any, ...]:
         """Rates of the controller's own states."""

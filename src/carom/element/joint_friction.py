@@ -18,9 +18,10 @@ import jax
 import jax.numpy as jnp
 
 from .. import errors
+from ..contact._rows import noise_of_row
 from ..hybrid._reaction import Row
 from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
-from ..hybrid.condition import ROUNDING, ULP, Condition, any_of, level, rising, unless
+from ..hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ..hybrid.reporting import Channel, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
@@ -126,14 +127,10 @@ class JointFriction(AbstractAutomaton):
         return [jnp.abs(scene.relative_rate(k)) > none for k, none in zip(self.joints, self._still(scene), strict=True)]
 
     def _still(self, scene: Scene) -> list[Any]:
-        """What rounding does to the rates: 64 u times the sizes of their terms."""
-        top, out = scene.top, []
-        for k in self.joints:
-            above = top.turned_by[k]
-            bends = sum(jnp.abs(slope * scene.v[i]) for i, slope in scene.joint_slopes(k))
-            own = jnp.abs(scene.v[top.angle_index(k)]) + bends
-            out.append(ROUNDING * (own + (jnp.abs(scene.v[top.angle_index(above)]) if above >= 0 else 0.0)))
-        return out
+        """What rounding does to the rates."""
+        free = scene.v if scene.motion is None else scene.motion(scene.v).free
+        rows = self._rows(scene, Own(jnp.asarray(MOVING), (jnp.asarray(0.0),) * len(self.joints), ()))
+        return [noise_of_row(scene, free, row.across, row.drift, row.speed, 0.0)[0] for row in rows]
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         held, _, sizes = scene.reactions(self, own)
@@ -153,10 +150,9 @@ class JointFriction(AbstractAutomaton):
         n = len(self.joints)
         forward, back, stop = fired[:n], fired[n : 2 * n], fired[2 * n :]
         rates, again = [scene.relative_rate(k) for k in self.joints], ~any_of(fired)
-        senses, still = [], []
-        for k in range(n):
+        senses, still, moving = [], [], self._move(scene)
+        for k, moves in enumerate(moving):
             # Where velocities are new they say who moves; otherwise whoever stuck, or stops, has no rate.
-            moves = self._move(scene)[k]
             slips = jnp.where(forward[k], 1.0, jnp.where(back[k], -1.0, own.memory[k]))
             kept = jnp.where(stop[k], 0.0, slips)
             still.append(jnp.where(again, ~moves, stop[k] | (own.memory[k] == 0.0) | ~moves))

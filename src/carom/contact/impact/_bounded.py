@@ -13,8 +13,9 @@ import jax.numpy as jnp
 
 from ...hybrid._coupled import BoundedRow
 from ...hybrid._reaction import dot
-from ...hybrid.condition import ROUNDING
 from ...hybrid.scene import Scene
+from ...quantities import Reals
+from .._rows import noise_of_row
 from ._several import Problem, Solution, solve
 from ._system import System
 
@@ -28,8 +29,8 @@ def with_bounded(problem: Problem, scene: Scene, r: System, bounded: list[Bounde
     w = [[dot(row, t) for t in through] for row in rows]
     rise = [dot(b.row.across, motion.free) + b.row.drift for b in bounded]
     # A blow may have set it moving: then it has given way already.
-    moves = [jnp.abs(b.row.speed) > _rounding(b, scene) for b in bounded]
-    fixed = [jnp.where(m, jnp.sign(b.row.speed), 0.0) for b, m in zip(bounded, moves, strict=True)]
+    moves = [jnp.abs(b.row.speed) > _rounding(b, scene, motion.free) for b in bounded]
+    fixed = [jnp.where(m & b.row.active, jnp.sign(b.row.speed), 0.0) for b, m in zip(bounded, moves, strict=True)]
     own = [w[len(r.row) + j][len(r.row) + j] for j in range(count)]
     giving = [b.giving / jnp.where(b.most > 0.0, b.most, 1.0) for b in bounded]
     zero, one = jnp.asarray(0.0), jnp.asarray(1.0)
@@ -39,7 +40,7 @@ def with_bounded(problem: Problem, scene: Scene, r: System, bounded: list[Bounde
         b=[*problem.b[:n], *[zero] * count, *problem.b[n:], *rise],
         mu=[*problem.mu, *giving],
         limit=[*problem.limit, *[one] * count],
-        offset=[*problem.offset, *(b.most for b in bounded)],
+        offset=[*problem.offset, *(jnp.where(b.row.active, b.most, 0.0) for b in bounded)],
         part=[*problem.part, *(b.row.active for b in bounded)],
         fixed=[*problem.fixed, *fixed],
         rubs=(*problem.rubs, *range(n, n + count)),
@@ -47,8 +48,8 @@ def with_bounded(problem: Problem, scene: Scene, r: System, bounded: list[Bounde
     )
 
 
-def _rounding(b: BoundedRow, scene: Scene) -> Any:
-    return ROUNDING * sum(jnp.abs(x * v) for x, v in zip(b.row.across, scene.v, strict=True))
+def _rounding(b: BoundedRow, scene: Scene, free: Reals) -> Any:
+    return noise_of_row(scene, free, b.row.across, b.row.drift, b.row.speed, 0.0)[0]
 
 
 def _between(w: list[list[Any]], n: int, own: list[Any]) -> list[list[Any]]:

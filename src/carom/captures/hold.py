@@ -133,8 +133,8 @@ class HoldPose(AbstractAutomaton):
         for k, limited in enumerate(top.limited):
             if limited and top.angle_index(k) in self.actuated:
                 raise errors.CaromError(
-                    f"the joint of '{top.names[k]}' has an effort_limit, but '{self.name}' exerts whatever its pose takes; "
-                    "leave out effort_limit there, or use a controller with limits such as carom.PostureControl"
+                    f"the joint of '{top.names[k]}' has an effort_limit, but '{self.name}' exerts whatever its pose "
+                    "takes; leave out effort_limit there, or use a controller with limits: carom.PostureControl"
                 )
 
         def aims(link: int) -> np.ndarray | None:

@@ -22,9 +22,7 @@ def least_limits(links: int, own: Any, joints: tuple[Any, ...] | None) -> tuple[
     """The largest effort of every joint, by the controller's own limits and those of the joints; None: any."""
     mine: Sequence[Any] = (None,) * links if own is None else own
     theirs = (None,) * links if joints is None else joints
-    return tuple(
-        b if a is None else a if b is None else jnp.minimum(a, b) for a, b in zip(mine, theirs, strict=True)
-    )
+    return tuple(b if a is None else a if b is None else jnp.minimum(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
 class Limits(NamedTuple):

@@ -15,6 +15,7 @@ from .. import errors
 from .._arguments import GainsLike
 from ..forms import Slot
 from ..hybrid._in_words import spelled
+from ..hybrid._member import AbstractUnplaced
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Landing, Standing
 from ..hybrid.condition import NEVER, Watch, condition_of, level, turning, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
@@ -122,7 +123,9 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
     @property
     def words(self) -> str:
         """What it is, in a line: its numbers with their units."""
-        return spelled(self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "effort", "schedule", "anchored"))
+        return spelled(
+            self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "effort", "schedule", "anchored")
+        )
 
     @property
     def sources(self) -> tuple[str, ...]:

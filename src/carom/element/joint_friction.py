@@ -3,9 +3,9 @@
     moving (sense s)   effort -s F                until s q' falls to zero
     sticking           whatever keeps q' = 0      up to F_s >= F; beyond, the joint gives way
 
-F is `Joint.friction`, F_s `Joint.static_friction`; [N m] on a hinge, [N] on a slider. What holds the joints that stick is
-found together with all other reactions of the world. A bounded effort has no impulse: a blow passes through a joint that
-sticks, and the joint moves afterwards unless its rate is still zero.
+F is `Joint.friction`, F_s `Joint.static_friction`; [N m] on a hinge, [N] on a slider. What holds the joints that stick
+is found together with all other reactions of the world. A bounded effort has no impulse: a blow passes through a joint
+that sticks, and the joint moves afterwards unless its rate is still zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from .. import errors
 from ..contact._rows import noise_of_row
 from ..hybrid._reaction import Row
-from ..hybrid.automaton import AbstractAutomaton, Flow, Holding, Landing, Traits
+from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Holding, Landing
 from ..hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ..hybrid.reporting import Channel, Report
 from ..hybrid.scene import Load, Own, Scene
@@ -44,30 +44,21 @@ class JointFriction(AbstractAutomaton):
     name: str = eqx.field(static=True, default="joints", kw_only=True)
 
     @property
-    def phases(self) -> tuple[str, ...]:
-        return "moving", "sticking"
-
-    @property
-    def exits(self) -> tuple[str, ...]:
-        return tuple(f"{word} {name}" for word in ("slip forward", "slip back", "stop") for name in self.names)
-
-    @property
-    def memory(self) -> tuple[str, ...]:
-        return tuple(f"sense {name}" for name in self.names)
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        return (Channel("friction", "dissipative"),)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(looks_again=True)
+    def anatomy(self) -> Anatomy:
+        words = ("slip forward", "slip back", "stop")
+        return Anatomy(
+            phases=("moving", "sticking"),
+            exits=tuple(f"{word} {name}" for word in words for name in self.names),
+            memory=tuple(f"sense {name}" for name in self.names),
+            channels=(Channel("friction", "dissipative"),),
+            looks_again=True,
+        )
 
     @property
     def report(self) -> Report:
-        return Report(words=())  # the mechanism's table shows it
+        return Report(words=(), told=self._told)  # the mechanism's table shows its numbers
 
-    def told(self, own: Own) -> str:
+    def _told(self, own: Own) -> str:
         words = {0: "sticks", 1: "moves forward", -1: "moves back"}
         return ", ".join(f"{name} {words[int(s)]}" for name, s in zip(self.names, own.memory, strict=True))
 
@@ -76,7 +67,7 @@ class JointFriction(AbstractAutomaton):
             raise errors.CaromError(
                 f"{len(self.joints)} joints have dry friction; at most {MOST} can; leave out friction of the others"
             )
-        many = next((other for other in others if other.traits.arrays), None)
+        many = next((other for other in others if other.anatomy.arrays), None)
         if many is not None:
             raise errors.CaromError(
                 f"the joint of '{self.names[0]}' has dry friction in a world with {len(many.report.contacts)} rigid "
@@ -161,7 +152,9 @@ class JointFriction(AbstractAutomaton):
         known = tuple(jnp.where(rests, 0.0, sense) for rests, sense in zip(still, senses, strict=True))
         quiet = scene.still()
         system = quiet.coupled(self, Own(jnp.asarray(STICKING), known, ())).still
-        bounds = [jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)]
+        bounds = [
+            jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)
+        ]
         found = given_way(Candidates(system, *jax.lax.stop_gradient(bounds), jnp.stack(still), jnp.stack(senses)))
         memory = tuple(found[k] for k in range(n))
         return Landing(_phase(memory), memory, own.states)

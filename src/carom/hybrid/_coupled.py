@@ -67,7 +67,9 @@ def coupled(rows: list[Row] | RowArrays, free: Any, solve: Callable[[Any], Any],
     return Coupled(
         weights,
         _stacked([dot(row.across, free) + row.drift for row in rows]),
-        _stacked([sum(jnp.abs(x * a) for x, a in zip(row.across, free, strict=True)) + jnp.abs(row.drift) for row in rows]),
+        _stacked(
+            [sum(jnp.abs(x * a) for x, a in zip(row.across, free, strict=True)) + jnp.abs(row.drift) for row in rows]
+        ),
         jnp.stack([jnp.asarray(row.active) for row in rows]),
         jnp.stack(singular(rows)),
         mine,

@@ -17,8 +17,8 @@ class Joint(eqx.Module):
     - `damping` [N m s/rad] >= 0
     - `rotor_inertia` J [kg m^2] >= 0 of a motor that the parent carries and `gear` n: it turns at theta_p' + n q', with
       q' the joint's rate. What the rotor adds by its mass belongs to the parent's body, J does not
-    - `friction` [N m] >= 0: dry friction while it turns, against its rate; `static_friction` [N m] >= friction: the most
-      that holds it at rest, equal to friction if left out. It sticks and slips exactly, by events
+    - `friction` [N m] >= 0: dry friction while it turns; `static_friction` [N m] >= friction: the most that holds it at
+      rest, equal to friction if left out. It sticks and slips exactly, by events
     - `effort_limit` [N m] > 0: the largest torque that a controller gets here, besides the controller's own limit
     """
 

@@ -155,7 +155,8 @@ class JointFriction(AbstractAutomaton):
         bounds = [
             jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)
         ]
-        found = given_way(Candidates(system, *jax.lax.stop_gradient(bounds), jnp.stack(still), jnp.stack(senses)))
+        most, giving = jax.lax.stop_gradient(bounds)
+        found = given_way(Candidates(system, most, giving, jnp.stack(still), jnp.stack(senses)))
         memory = tuple(found[k] for k in range(n))
         return Landing(_phase(memory), memory, own.states)
 

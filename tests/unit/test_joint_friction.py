@@ -122,7 +122,7 @@ def test_a_free_robot_keeps_its_momentum_while_its_joints_stick_and_slip() -> No
     start = world.state(angles=[0.2, 1.5], rates=[0.3, 0.5], slides=[0.3], base_velocity=[0.1, -0.2])
     result = carom.simulate(world, start, until=6.0, settings=TIGHT)
     words = {event.exit.split()[0] for event in result.events}
-    assert words == {"stop", "slip"} and len(result.events) > 8
+    assert words == {"stop", "slip"} and len(result.events) >= 8
     found = [dynamics.momentum(robot, jnp.asarray(q), jnp.asarray(v)) for q, v in zip(result.q, result.v, strict=True)]
     np.testing.assert_allclose([m.angular for m in found], found[0].angular, atol=1e-12)
     np.testing.assert_allclose([m.linear for m in found], np.broadcast_to(found[0].linear, (len(found), 2)), atol=1e-12)

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .. import native
 from ..hybrid.condition import ROUNDING, ULP, any_of
 from ..hybrid.scene import Load, Scene
+from ..mechanism import Mechanism
 from ..quantities import Coordinates, Real, Reals
 from .pairs import AbstractPair, Touching
 
@@ -73,13 +75,17 @@ def _sizes(row: list[Any], values: Reals) -> Any:
 
 
 def rows_of(pair: AbstractPair, scene: Scene) -> Rows:
+    return Rows(*_rows_of(pair, scene.mechanism, jnp.asarray(scene.t, dtype=float), scene.q, scene.v))
+
+
+@native.once
+def _rows_of(pair: AbstractPair, mechanism: Mechanism, t: Real, q: Coordinates, v: Coordinates) -> tuple[Any, ...]:
     def kinematics(t: Real, q: Coordinates) -> Touching:
-        touch = pair.touching(Scene(scene.mechanism, t, q, scene.v))
+        touch = pair.touching(Scene(mechanism, t, q, v))
         return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), touch)
 
-    t = jnp.asarray(scene.t, dtype=float)
-    touch, moved = jax.jvp(kinematics, (t, scene.q), (jnp.ones_like(t), scene.v))
-    unit = [Load(scene.mechanism), Load(scene.mechanism)]
+    touch, moved = jax.jvp(kinematics, (t, q), (jnp.ones_like(t), v))
+    scene, unit = Scene(mechanism, t, q, v), [Load(mechanism), Load(mechanism)]
     pair.push(scene, unit[0], touch, 1.0, 0.0)
     pair.push(scene, unit[1], touch, 0.0, 1.0)
-    return Rows(touch, unit[0].entries, unit[1].entries, -moved.rate, moved.sliding)
+    return touch, unit[0].entries, unit[1].entries, -moved.rate, moved.sliding

@@ -24,7 +24,8 @@ import jax
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
-from ._machine_code import Layout, Leaf, Program, Recipe, compiled
+from ._direct import direct
+from ._machine_code import Layout, Leaf, Program, Recipe, compiled, traced_of
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
@@ -59,11 +60,27 @@ def rows(function: Callable[..., Any]) -> Callable[..., Any]:
     return over
 
 
+def once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, traced once for arguments of the same shapes, however often a program calls it.
+
+    Its arguments are trees of arrays. JAX keeps what it traced and differentiated, also for the next program.
+    """
+    kept = jax.jit(function)
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return kept(*args) if getattr(_READING, "on", False) else function(*args)
+
+    return call
+
+
 def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> Any:
     """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
     _READING.on = True
     try:
-        return Program(*compiled(function, args, thorough))
+        with direct():
+            traced = traced_of(function, args)
+        return Program(*compiled(traced, thorough))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -46,14 +47,20 @@ class Recipe(NamedTuple):
     layout: Layout
 
 
-def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> tuple[Recipe, Any]:
-    """The program of a function for arguments of these shapes, and the structure of its results.
+def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The jaxpr of a function for arguments of these shapes, and the structure of its results."""
+    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
+    return closed, jax.tree.structure(shapes)
+
+
+def compiled(traced: tuple[Any, Any], thorough: bool = False) -> tuple[Recipe, Any]:
+    """The program of a jaxpr, and the structure of its results.
 
     Raises NotImplementedError where the function does something that scalars cannot say, and `TooLarge`.
     """
-    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
+    closed, structure = traced
     text, layout = program_text(closed)
-    return Recipe(machine_code(text, thorough), layout), jax.tree.structure(shapes)
+    return Recipe(machine_code(text, thorough), layout), structure
 
 
 def program_text(closed: Any) -> tuple[str, Layout]:
@@ -105,7 +112,7 @@ def _target(thorough: bool) -> Any:
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
-        opt=2 if thorough else 1,
+        opt=2 if thorough else 0 if os.environ.get("CAROM_COMPILER") == "quick" else 1,
         codemodel="jitdefault",
         jit=True,
     )

@@ -24,7 +24,6 @@ import jax
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
-from ._direct import direct
 from ._machine_code import Layout, Leaf, Program, Recipe, compiled, traced_of
 from ._ssa import TooLarge as TooLarge
 
@@ -78,9 +77,7 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
     """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
     _READING.on = True
     try:
-        with direct():
-            traced = traced_of(function, args)
-        return Program(*compiled(traced, thorough))
+        return Program(*compiled(traced_of(function, args), thorough))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)

@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from ._cuda_text import written
-from ._machine_code import Leaf, arguments_of
+from ._machine_code import Leaf, arguments_of, traced_of
 from ._reading import Reader
 from ._shuffling import Memory, flat
 from ._ssa import Value
@@ -40,7 +40,7 @@ class Source(NamedTuple):
 
 def source_of(function: Callable[..., Any], shared: tuple[Any, ...], one: tuple[Any, ...]) -> tuple[Source, Any]:
     """The kernel that computes `function(*shared, *one)` of every lane, from the arguments of one."""
-    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*shared, *one)
+    closed, structure = traced_of(function, (*shared, *one))
     reader = Reader()
     leaves, things = arguments_of(reader, closed.jaxpr.invars)
     slots = _slots(leaves, len(jax.tree.leaves(shared)))
@@ -50,7 +50,7 @@ def source_of(function: Callable[..., Any], shared: tuple[Any, ...], one: tuple[
     values: list[Value] = [v for thing in out for v in flat(reader.b, thing)]
     kinds = tuple((tuple(var.aval.shape), np.dtype(var.aval.dtype).str) for var in closed.jaxpr.outvars)
     text = written(reader.b, values, ENTRY, reader.room, slots)
-    return Source(text, kinds, reader.b.count), jax.tree.structure(shapes)
+    return Source(text, kinds, reader.b.count), structure
 
 
 def _slots(leaves: tuple[Leaf, ...], shared: int) -> dict[int, str]:

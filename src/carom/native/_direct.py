@@ -1,6 +1,6 @@
 """Operators of scalars that write their primitive at once, while a function is traced for machine code.
 
-JAX sends `a + b` through a compiled function of its own (checks, promotion, then an equation that is put in line again):
+JAX sends `a + b` through a compiled function of its own (checks, promotion, an equation that is put in line again):
 0.1 ms for each of some ten thousand operations of a program, a fifth of its compiling. Where both operands are plain
 float64 scalars there is nothing to promote; the equation that is written is the same. Everything else goes JAX's way,
 and so does all of it in a version of JAX that has other insides.

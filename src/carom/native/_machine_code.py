@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from ._arithmetic import LIBRARY
+from ._direct import direct
 from ._linear_algebra import addresses
 from ._llvm_text import written
 from ._reading import Reader
@@ -49,7 +50,8 @@ class Recipe(NamedTuple):
 
 def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The jaxpr of a function for arguments of these shapes, and the structure of its results."""
-    closed, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
+    with direct():
+        closed, shapes = jax.make_jaxpr(function, return_shape=True)(*args)
     return closed, jax.tree.structure(shapes)
 
 

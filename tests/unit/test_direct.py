@@ -1,0 +1,69 @@
+"""Operators that write their primitives at once give what JAX's own give, and are gone afterwards."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from carom import native
+from carom.native import _direct as quick
+from carom.native._direct import direct
+
+ARGUMENTS = (np.float64(0.7), np.float64(-1.3), np.array([0.2, 0.9]), 3)
+WEAK = (0.7, -1.3, np.array([0.2, 0.9]), 3)  # of which JAX takes the type from what they meet
+
+
+def mixed(x, y, row, count):
+    """Every operator, with scalars, numbers, flags, arrays and integers on either side."""
+    a = 2.0 - x * y + 3 / (x + 1) - (-y) / np.float64(0.5) + 2 * x - 1 + (1 + y)
+    flag = (x < y) | ((x >= 0.1) & (y <= a)) | (x < 2.0)
+    b = jnp.where(flag, a, 0.0) + jnp.where(x > y, 1, x) + jnp.minimum(x, 0.3) + jnp.maximum(1, y)
+    c = jnp.abs(y) + jnp.sign(y) * jnp.asarray(x) + jnp.asarray(x, dtype=float)
+    wide = row * x + jnp.where(flag, row, 1.0) + jnp.minimum(row, y) - row / 2 + jnp.abs(row)
+    return a, b, c, wide, x * count, count + 1, count / 2, flag & (count > 2), jnp.where(row > 0.5, x, y)
+
+
+def both(function, arguments=ARGUMENTS):
+    usual = jax.make_jaxpr(lambda *x: function(*x))(*arguments)  # one each: JAX remembers what it traced
+    with direct():
+        ours = jax.make_jaxpr(lambda *x: function(*x))(*arguments)
+    return usual, ours
+
+
+@pytest.mark.parametrize("arguments", [ARGUMENTS, WEAK])
+def test_values_types_and_derivatives_are_those_of_jax(arguments):
+    usual, ours = both(mixed, arguments)
+    assert [str(v.aval) for v in usual.jaxpr.outvars] == [str(v.aval) for v in ours.jaxpr.outvars]
+    for x, y in zip(*(jax.core.eval_jaxpr(p.jaxpr, p.consts, *ARGUMENTS) for p in (usual, ours)), strict=True):
+        np.testing.assert_array_equal(x, y)
+    turned, also = both(lambda x, y, row, count: jax.jvp(lambda x: mixed(x, y, row, count)[1], (x,), (1.0,)), arguments)
+    for x, y in zip(*(jax.core.eval_jaxpr(p.jaxpr, p.consts, *ARGUMENTS) for p in (turned, also)), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_they_go_past_jaxs_own_functions():
+    usual, ours = both(lambda x, y, row, count: jnp.where(x < y, x, y))
+    assert [e.primitive.name for e in ours.jaxpr.eqns] == ["lt", "select_n"]
+    assert len(usual.jaxpr.eqns) != 2 or usual.jaxpr.eqns[1].primitive.name != "select_n"
+
+
+def test_jax_is_as_it_was_afterwards_also_after_an_error():
+    before = [(where, name, vars(where)[name]) for where, name, _, _ in quick._changes()]
+    with pytest.raises(ZeroDivisionError), direct(), direct():
+        raise ZeroDivisionError
+    assert all(vars(where)[name] is was or vars(where)[name].__func__ is was.__func__ for where, name, was in before)
+
+
+def test_what_is_traced_once_is_traced_once():
+    seen = []
+
+    @native.once
+    def part(x, y):
+        seen.append(x)
+        return x * y + 1.0
+
+    program = native.program(lambda x: part(x, 2.0 * x) + part(2.0 * x, x) + jax.jvp(part, (x, x), (x, x))[1], (0.5,))
+    assert len(seen) == 1
+    # 2 x^2 + 1, twice, and the derivative of x y along (x, x)
+    assert float(program(0.5)) == 2 * (2 * 0.25 + 1) + 0.5
+    assert part(1.0, 2.0) == 3.0 and len(seen) == 2  # elsewhere it is the function itself

@@ -36,9 +36,10 @@ def test_values_types_and_derivatives_are_those_of_jax(arguments):
     assert [str(v.aval) for v in usual.jaxpr.outvars] == [str(v.aval) for v in ours.jaxpr.outvars]
     for x, y in zip(*(jax.core.eval_jaxpr(p.jaxpr, p.consts, *ARGUMENTS) for p in (usual, ours)), strict=True):
         np.testing.assert_array_equal(x, y)
-    turned, also = both(lambda x, y, row, count: jax.jvp(lambda x: mixed(x, y, row, count)[1], (x,), (1.0,)), arguments)
-    for x, y in zip(*(jax.core.eval_jaxpr(p.jaxpr, p.consts, *ARGUMENTS) for p in (turned, also)), strict=True):
-        np.testing.assert_array_equal(x, y)
+    for way in (jax.jacfwd, jax.jacrev):
+        turned, also = both(way(lambda *x: mixed(*x)[1]), arguments)
+        for x, y in zip(*(jax.core.eval_jaxpr(p.jaxpr, p.consts, *ARGUMENTS) for p in (turned, also)), strict=True):
+            np.testing.assert_array_equal(x, y)
 
 
 def test_they_go_past_jaxs_own_functions():

@@ -9,6 +9,7 @@ and so does all of it in a version of JAX that has other insides.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,20 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 FLOAT, TRUTH = np.dtype("float64"), np.dtype("bool")
-OPERATORS = {
-    "add": "add_p",
-    "sub": "sub_p",
-    "mul": "mul_p",
-    "truediv": "div_p",
-    "lt": "lt_p",
-    "le": "le_p",
-    "gt": "gt_p",
-    "ge": "ge_p",
-}
-TURNED = {"radd": "add_p", "rsub": "sub_p", "rmul": "mul_p", "rtruediv": "div_p"}
-TRUTHS = {"and": "and_p", "or": "or_p", "rand": "and_p", "ror": "or_p"}
-ALONE = {"abs": "abs_p", "sign": "sign_p"}
-BOTH = {"minimum": "min_p", "maximum": "max_p"}
+# Names of operators and functions, and the function of jax.lax whose equation they write.
+OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+TURNED = {"radd": "add", "rsub": "sub", "rmul": "mul", "rtruediv": "div"}
+TRUTHS = {"and": "bitwise_and", "or": "bitwise_or", "rand": "bitwise_and", "ror": "bitwise_or"}
+ALONE = {"abs": "abs", "sign": "sign"}
+BOTH = {"minimum": "min", "maximum": "max"}
 
 Operation = Callable[..., Any]
 
@@ -50,41 +43,47 @@ def truth(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer) and x.aval.shape == () and x.aval.dtype == TRUTH  # type: ignore[attr-defined]
 
 
-def _pair(primitive: Any, usual: Operation, turned: bool = False) -> Operation:
-    """A primitive of two scalars."""
+def written(name: str, *args: Any) -> Operation:
+    """What writes the equation of a function of jax.lax: its primitive, with the parameters that JAX gives it."""
+    (equation,) = jax.make_jaxpr(getattr(jax.lax, name))(*args).jaxpr.eqns
+    return functools.partial(equation.primitive.bind, **equation.params)
+
+
+def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation:
+    """An equation of two scalars."""
 
     def operation(a: Any, b: Any) -> Any:
         x, y = scalar(a), scalar(b)
         if x is None or y is None or not (x is a or y is b):
             return usual(a, b)
-        return primitive.bind(y, x) if turned else primitive.bind(x, y)
+        return write(y, x) if turned else write(x, y)
 
     return operation
 
 
-def _flags(primitive: Any, usual: Operation) -> Operation:
+def _flags(write: Operation, usual: Operation) -> Operation:
     def operation(a: Any, b: Any) -> Any:
-        return primitive.bind(a, b) if truth(a) and truth(b) else usual(a, b)
+        return write(a, b) if truth(a) and truth(b) else usual(a, b)
 
     return operation
 
 
-def _alone(primitive: Any, usual: Operation) -> Operation:
-    """A primitive of one scalar."""
+def _alone(write: Operation, usual: Operation) -> Operation:
+    """An equation of one scalar."""
 
     def operation(a: Any, *more: Any, **how: Any) -> Any:
         traced = isinstance(a, jax.core.Tracer) and not more and not how and scalar(a) is not None
-        return primitive.bind(a) if traced else usual(a, *more, **how)
+        return write(a) if traced else usual(a, *more, **how)
 
     return operation
 
 
-def _where(usual: Operation) -> Operation:
+def _where(write: Operation, usual: Operation) -> Operation:
     def operation(condition: Any, *values: Any, **how: Any) -> Any:
         if len(values) == 2 and not how and truth(condition):
             x, y = scalar(values[0]), scalar(values[1])
             if x is not None and y is not None:
-                return jax.lax.select_n_p.bind(condition, y, x)
+                return write(condition, y, x)
         return usual(condition, *values, **how)
 
     return operation
@@ -100,19 +99,18 @@ def _asarray(usual: Operation) -> Operation:
 
 def _changes() -> list[tuple[Any, str, Any, Any]]:
     """(where, name, JAX's own, ours) of everything that is put in its place meanwhile."""
-    shaped = jax.core.ShapedArray
-    named = {name: vars(shaped)[f"_{name}"].__func__ for name in (*OPERATORS, *TURNED, *TRUTHS, "neg")}
-    ours = {name: _pair(getattr(jax.lax, p), named[name]) for name, p in OPERATORS.items()}
-    ours |= {name: _pair(getattr(jax.lax, p), named[name], turned=True) for name, p in TURNED.items()}
-    ours |= {name: _flags(getattr(jax.lax, p), named[name]) for name, p in TRUTHS.items()}
-    ours["neg"] = _alone(jax.lax.neg_p, named["neg"])
-    out: list[Any] = [(shaped, f"_{name}", staticmethod(named[name]), staticmethod(ours[name])) for name in ours]
-    for name, p in ALONE.items():
-        out.append((jnp, name, getattr(jnp, name), _alone(getattr(jax.lax, p), getattr(jnp, name))))
-    for name, p in BOTH.items():
-        out.append((jnp, name, getattr(jnp, name), _pair(getattr(jax.lax, p), getattr(jnp, name))))
-    out.append((jnp, "where", jnp.where, _where(jnp.where)))
-    out.append((jnp, "asarray", jnp.asarray, _asarray(jnp.asarray)))
+    shaped, one, flag = jax.core.ShapedArray, np.float64(1.0), np.bool_(True)
+    usual = {name: vars(shaped)[f"_{name}"].__func__ for name in (*OPERATORS, *TURNED, *TRUTHS, "neg")}
+    ours = {name: _pair(written(to, one, one), usual[name]) for name, to in OPERATORS.items()}
+    ours |= {name: _pair(written(to, one, one), usual[name], turned=True) for name, to in TURNED.items()}
+    ours |= {name: _flags(written(to, flag, flag), usual[name]) for name, to in TRUTHS.items()}
+    ours["neg"] = _alone(written("neg", one), usual["neg"])
+    out: list[Any] = [(shaped, f"_{name}", staticmethod(usual[name]), staticmethod(ours[name])) for name in ours]
+    functions = {name: _alone(written(to, one), getattr(jnp, name)) for name, to in ALONE.items()}
+    functions |= {name: _pair(written(to, one, one), getattr(jnp, name)) for name, to in BOTH.items()}
+    functions["where"] = _where(written("select_n", flag, one, one), jnp.where)
+    functions["asarray"] = _asarray(jnp.asarray)
+    out += [(jnp, name, getattr(jnp, name), function) for name, function in functions.items()]
     return out
 
 
@@ -131,7 +129,7 @@ def direct() -> Iterator[None]:
         if _Count.changes is None:
             try:
                 _Count.changes = _changes()
-            except (AttributeError, KeyError):  # another JAX
+            except (AttributeError, KeyError, ValueError):  # another JAX
                 _Count.changes = []
         _Count.now += 1
         if _Count.now == 1:

@@ -92,6 +92,30 @@ def test_what_enumeration_finds_is_found_and_nothing_else(n, m, dof, patience, m
     assert none < DRAWS // 10
 
 
+def degenerate(rng, n, m, dof):
+    """Whole numbers: rows that repeat or depend on each other, velocities that are zero, ties everywhere."""
+    rows = rng.integers(-1, 2, size=(n + m, dof)).astype(float)
+    mu = rng.choice([0.25, 0.5, 1.0], size=m)
+    offset = rng.choice([0.0, 0.0, 1.0], size=n)
+    b = rows @ rng.integers(-1, 2, size=dof)
+    return rows @ rows.T + 1e-3 * np.eye(n + m), b, mu, mu, offset, np.ones(n, dtype=bool), np.zeros(m)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [drawn, degenerate])
+@pytest.mark.parametrize("n, m, dof", [(2, 2, 5), (3, 3, 8), (4, 2, 4), (5, 1, 6), (7, 0, 6)])
+def test_thousands_of_problems_against_enumeration(make, n, m, dof, monkeypatch):
+    """Of 10,000 problems every one that has an answer is answered, and every answer obeys all conditions."""
+    rng, run = np.random.default_rng(100 * n + m), solver(tuple(range(m)), 12, monkeypatch)
+    for _ in range(1000):
+        problem = make(rng, n, m, dof)
+        x, p, u, found = (np.asarray(y) for y in run(*map(jnp.asarray, problem)))
+        if found:
+            assert held(*problem, x, p, u)
+        else:
+            assert not by_enumeration(*problem)
+
+
 def test_forty_contacts_with_friction_and_a_hundred_and_thirty_without(monkeypatch):
     for n, m, dof in ((40, 40, 66), (130, 0, 150)):
         rng, run = np.random.default_rng(0), solver(tuple(range(m)), 12, monkeypatch)

@@ -15,6 +15,7 @@ from jaxtyping import Array, Bool, Float
 
 from ._reaction import EPSILON, SINGULAR, UNLIKE, Row
 
+FEW = 16  # rows for which smaller matrices are kept at hand
 Solve = Callable[[Array], Array]  # M^-1 times a vector, or times every column of a matrix
 
 
@@ -57,6 +58,35 @@ def joined(each: list[RowArrays]) -> RowArrays:
 
 def react_all(rows: RowArrays, free: Float[Array, " dof"], solve: Solve) -> ManyReactions:
     """Solve for the reactions; `free` are the accelerations without them."""
+    n, few = len(rows.active), _few(rows)
+    if few is None:
+        return _reactions_of(rows, free, solve)
+    fits, first = few
+
+    def small() -> ManyReactions:
+        found, none = _reactions_of(_taken(rows, first), free, solve), jnp.zeros(n)
+        weights = jnp.eye(n).at[first[:, None], first[None, :]].set(found.weights)
+        forces, sizes = (none.at[first].set(x) for x in (found.forces, found.sizes))
+        return ManyReactions(forces, found.acceleration, weights, sizes)
+
+    return jax.lax.cond(fits, small, lambda: _reactions_of(rows, free, solve))
+
+
+def _few(rows: RowArrays) -> tuple[Any, Any] | None:
+    """Whether few rows are active, and the first of them; None where there are but few in all.
+
+    Matrices have the size of all rows that there can be, of which most are not active most of the time.
+    """
+    if len(rows.active) <= 2 * FEW:
+        return None
+    return jnp.sum(rows.active) <= FEW, jnp.argsort(~rows.active, stable=True)[:FEW]
+
+
+def _taken(rows: RowArrays, index: Array) -> RowArrays:
+    return RowArrays(*(column[index] for column in rows))
+
+
+def _reactions_of(rows: RowArrays, free: Float[Array, " dof"], solve: Solve) -> ManyReactions:
     through = solve(rows.along.T)  # (dof, rows)
     weights = masked_array(rows.across @ through, rows.active)
     right = jnp.where(rows.active, -(rows.across @ free + rows.drift), 0.0)
@@ -71,6 +101,15 @@ def restore_all(
     rows: RowArrays, q: Float[Array, " dof"], v: Float[Array, " dof"], solve: Solve
 ) -> tuple[Float[Array, " dof"], Float[Array, " dof"]]:
     """Coordinates and velocities with what the integration's error moved taken back, along the least way."""
+    few = _few(rows)
+    if few is None:
+        return _restored(rows, q, v, solve)
+    fits, first = few
+    small = lambda: _restored(_taken(rows, first), q, v, solve)  # noqa: E731
+    return jax.lax.cond(fits, small, lambda: _restored(rows, q, v, solve))
+
+
+def _restored(rows: RowArrays, q: Array, v: Array, solve: Solve) -> tuple[Array, Array]:
     through = solve(rows.across.T)
     weights = masked_array(rows.across @ through, rows.active)
     errors = jnp.stack([rows.place, rows.speed], axis=1)

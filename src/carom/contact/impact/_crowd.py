@@ -1,8 +1,8 @@
 """Many rigid contacts at one instant, as arrays: gaps, rows and velocities of all, and slots for those that act.
 
-All contacts are looked at; only those that are closed, or take part in a blow, have rows in the systems that are
-solved. These stand in slots, a fixed number of them, first those of contacts with friction: code and matrices have the
-size of what can be closed at once, not that of all pairs that might meet.
+All contacts are looked at; only those that are closed, or at their surface, have rows. These stand in slots, a fixed
+number of them, first those of contacts with friction: rows, matrices and decisions have the size of what can be closed
+at once, not that of all pairs that might meet.
 """
 
 from __future__ import annotations
@@ -106,6 +106,25 @@ class Slots(NamedTuple):
     on: Bool[Array, " slots"]
 
 
+def friction_slots(crowd: Crowd) -> np.ndarray:
+    """Which slots are for contacts with friction."""
+    return np.arange(sum(crowd.slots)) < crowd.slots[0]
+
+
+def to_contacts(crowd: Crowd, slots: Slots, values: Any, otherwise: Any = 0.0) -> Any:
+    """Numbers of the slots in use, given to their contacts."""
+    out = jnp.full(crowd.size, otherwise, dtype=jnp.asarray(values).dtype)
+    index = slots.place[: len(values)]
+    return out.at[index].set(jnp.where(slots.on[: len(values)], values, out[0]))
+
+
+def rubbing_at(crowd: Crowd, slots: Slots, function: Any, *given: Any) -> Float[Array, " rubs"]:
+    """`function(friction, ...)` of the contacts in the slots with friction; `given` run over these slots."""
+    m = crowd.slots[0]
+    everywhere = (to_contacts(crowd, slots, x[:m]) for x in given)
+    return crowd.rubbing(function, *everywhere)[slots.place[:m]]
+
+
 def chosen(crowd: Crowd, flags: Bool[Array, " contacts"]) -> tuple[Slots, Bool[Array, ""]]:
     """Slots for all that are flagged; are there too few?"""
     index, on, over = [], [], jnp.asarray(False)
@@ -120,13 +139,16 @@ def chosen(crowd: Crowd, flags: Bool[Array, " contacts"]) -> tuple[Slots, Bool[A
     return Slots(jnp.concatenate(index), jnp.concatenate(on)), over
 
 
+Wrenches = tuple[tuple[Any, ...], ...]  # (x, y, fx, fy, torque) on both bodies, a number of every contact each
+
+
 class Seen(NamedTuple):
     """All contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
 
     touch: Touching
     place: Float[Array, " contacts"]  # what rounding does to the gap
-    normal: Float[Array, "contacts 2 5"]  # (x, y, fx, fy, torque) on both bodies
-    tangential: Float[Array, "contacts 2 5"]
+    normal: Wrenches
+    tangential: Wrenches
     normal_drift: Float[Array, " contacts"]
     tangential_drift: Float[Array, " contacts"]
     links: LinkMotion
@@ -134,8 +156,8 @@ class Seen(NamedTuple):
 
 def seen(crowd: Crowd, scene: Scene) -> Seen:
     """Everything but the rows."""
-    if "lines" in scene.kept:
-        return scene.kept["lines"].seen
+    if "seen" in scene.kept:
+        return scene.kept["seen"]
     mechanism, v = scene.mechanism, merge(scene.v)
     length = scene.length
 
@@ -154,33 +176,34 @@ def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
     return touch, place, _wrench(contact, scene, touch, 1.0, 0.0), _wrench(contact, scene, touch, 0.0, 1.0)
 
 
-def keep_lines(crowd: Crowd, scene: Scene) -> None:
-    """Compute the rows of all contacts now, for all that will ask for them, also within a branch."""
-    scene.kept["lines"] = lines_of(crowd, scene)
+def keep_seen(crowd: Crowd, scene: Scene) -> Seen:
+    """Look at all contacts now, for all that will ask, also within a branch."""
+    return scene.kept.setdefault("seen", seen(crowd, scene))
 
 
-def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Any:
+def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Wrenches:
     """What a unit force does to the two bodies."""
     scene.pushed = []
     contact.pair.push(scene, Load(scene.mechanism), touch, normal, drag)
-    each = [jnp.stack([jnp.asarray(x, dtype=float) for x in wrench]) for _, wrench in scene.pushed]
-    return jnp.stack([*each, *[jnp.zeros(5)] * (2 - len(each))])
+    each = [tuple(jnp.asarray(x, dtype=float) for x in wrench) for _, wrench in scene.pushed]
+    return (*each, *[(jnp.asarray(0.0),) * 5] * (2 - len(each)))
 
 
 def rows_at(
-    crowd: Crowd, mechanism: Mechanism, links: LinkMotion, wrench: Float[Array, "n 2 5"], index: Int[Array, " n"]
+    crowd: Crowd, mechanism: Mechanism, links: LinkMotion, wrenches: Wrenches, index: Int[Array, " n"]
 ) -> Float[Array, "n dof"]:
-    """Generalized forces of wrenches that belong to these contacts."""
+    """Generalized forces of the wrenches of these contacts."""
     both = body_links(crowd.kinds)
     bodies, sides = jnp.asarray(both)[index], 1 + any(len(kind.bodies[0]) > 1 for kind in crowd.kinds)
-    rows = [_row(mechanism, links, bodies[:, side], wrench[:, side]) for side in range(sides)]
-    return jnp.sum(jnp.stack(rows), axis=0)
+    mine = jax.tree.map(lambda x: x[index], wrenches[:sides])
+    rows = [_row(mechanism, links, bodies[:, side], mine[side]) for side in range(sides)]
+    return rows[0] + rows[1] if sides > 1 else rows[0]
 
 
-def _row(mechanism: Mechanism, links: LinkMotion, body: Int[Array, " n"], wrench: Float[Array, "n 5"]) -> Array:
+def _row(mechanism: Mechanism, links: LinkMotion, body: Int[Array, " n"], wrench: tuple[Any, ...]) -> Any:
     """One body of each: its base, the links that carry it, and its own."""
     top = mechanism.topology
-    x, y, fx, fy, torque = (wrench[:, k] for k in range(5))
+    x, y, fx, fy, torque = wrench
     own = (x - links.x[body]) * fy - (y - links.y[body]) * fx + torque
     angles = jnp.eye(top.links)[body] * own[:, None]
     if any(top.paths):
@@ -208,36 +231,36 @@ def _carriers(mechanism: Mechanism) -> np.ndarray:
     """(links, links): 1 where a link hangs, over however many others, on the joint of another."""
     top = mechanism.topology
     out = np.zeros((top.links, top.links))
-    for link in range(top.links):
-        for _, s in top.paths[link]:
-            out[link, s] = 1.0
+    for link, path in enumerate(top.paths):
+        out[link, [s for _, s in path]] = 1.0
     return out
 
 
 class Lines(NamedTuple):
-    """Rows of all contacts, normal and tangential, with what belongs to them."""
+    """Rows of the contacts in slots, normal and tangential, with what belongs to them, slot by slot."""
 
-    seen: Seen
-    normal: Float[Array, "contacts dof"]
-    tangential: Float[Array, "contacts dof"]
-    speed: Float[Array, " contacts"]  # of separation
-    sliding: Float[Array, " contacts"]
-    moved: Bool[Array, " contacts"]  # can any motion of the robot change the gap? Not under a stretched leg
-    passes: Bool[Array, " contacts"]  # nothing moves the gap, and the surface does not come
+    slots: Slots
+    normal: Float[Array, "slots dof"]
+    tangential: Float[Array, "slots dof"]
+    place: Float[Array, " slots"]  # what rounding does to the gap
+    speed: Float[Array, " slots"]  # of separation
+    sliding: Float[Array, " slots"]
+    normal_drift: Float[Array, " slots"]
+    tangential_drift: Float[Array, " slots"]
+    moved: Bool[Array, " slots"]  # can any motion of the robot change the gap? Not under a stretched leg
+    passes: Bool[Array, " slots"]  # nothing moves the gap, and the surface does not come
 
 
-def lines_of(crowd: Crowd, scene: Scene) -> Lines:
-    """Rows of all contacts."""
-    if "lines" in scene.kept:
-        return scene.kept["lines"]
-    s, every = seen(crowd, scene), jnp.arange(crowd.size)
-    normal = rows_at(crowd, scene.mechanism, s.links, s.normal, every)
-    tangential = rows_at(crowd, scene.mechanism, s.links, s.tangential, every)
+def lines_of(crowd: Crowd, scene: Scene, slots: Slots) -> Lines:
+    """Rows of the contacts in these slots."""
+    s, at = seen(crowd, scene), slots.place
+    normal, tangential = (rows_at(crowd, scene.mechanism, s.links, x, at) for x in (s.normal, s.tangential))
     least = unmoved(scene, tangential)
     moved = jnp.any(jnp.abs(normal) > least, axis=1)
-    speed = -s.touch.rate
+    speed, sliding = -s.touch.rate[at], s.touch.sliding[at]
     passes = ~moved & (jnp.abs(speed) <= least @ jnp.abs(merge(scene.v)))
-    return Lines(s, normal, tangential, speed, s.touch.sliding, moved, passes)
+    drifts = s.normal_drift[at], s.tangential_drift[at]
+    return Lines(slots, normal, tangential, s.place[at], speed, sliding, *drifts, moved, passes)
 
 
 def unmoved(scene: Scene, tangential: Float[Array, "n dof"]) -> Float[Array, "n dof"]:
@@ -249,13 +272,13 @@ def unmoved(scene: Scene, tangential: Float[Array, "n dof"]) -> Float[Array, "n 
 
 
 class CrowdNoise(NamedTuple):
-    """What rounding does to the numbers of every contact, measured by the sizes of their terms."""
+    """What rounding does to the numbers of every slot, measured by the sizes of their terms."""
 
-    place: Float[Array, " contacts"]  # of the gap [m]
-    speed: Float[Array, " contacts"]  # of separation [m/s]
-    sliding: Float[Array, " contacts"]
-    rise: Float[Array, " contacts"]  # of the rate of separation [m/s^2]
-    hurry: Float[Array, " contacts"]  # of the rate of sliding
+    place: Float[Array, " slots"]  # of the gap [m]
+    speed: Float[Array, " slots"]  # of separation [m/s]
+    sliding: Float[Array, " slots"]
+    rise: Float[Array, " slots"]  # of the rate of separation [m/s^2]
+    hurry: Float[Array, " slots"]  # of the rate of sliding
 
 
 def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
@@ -264,7 +287,7 @@ def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
     a = jnp.abs(merge(free) if isinstance(free, tuple) else free)
     turning = jnp.sum(v[top.angles])
     turned = turning * turning + jnp.sum(a[top.angles])
-    late, place = 32.0 * ULP * jnp.abs(scene.t), r.seen.place
+    late, place = 32.0 * ULP * jnp.abs(scene.t), r.place
 
     def both(row: Any, drift: Any, speed: Any) -> tuple[Any, Any]:
         sizes = jnp.abs(row)
@@ -272,6 +295,6 @@ def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
         noise = ROUNDING * (sizes @ v + jnp.abs(speed)) + late * rise + turning * place
         return noise, ROUNDING * rise + turned * place
 
-    speed, rise = both(r.normal, r.seen.normal_drift, r.speed)
-    sliding, hurry = both(r.tangential, r.seen.tangential_drift, r.sliding)
+    speed, rise = both(r.normal, r.normal_drift, r.speed)
+    sliding, hurry = both(r.tangential, r.tangential_drift, r.sliding)
     return CrowdNoise(place, speed, sliding, rise, hurry)

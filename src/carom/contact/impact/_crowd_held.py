@@ -12,7 +12,20 @@ from ...hybrid._row_arrays import RowArrays
 from ...hybrid.condition import ROUNDING, Condition, level, rising, unless
 from ...hybrid.scene import Scene, merge
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, sense_of
-from ._crowd import Crowd, CrowdNoise, Lines, Slots, chosen, crowd_noise, lines_of, rows_at, seen, unmoved
+from ._crowd import (
+    Crowd,
+    Lines,
+    Seen,
+    chosen,
+    crowd_noise,
+    friction_slots,
+    lines_of,
+    rows_at,
+    rubbing_at,
+    seen,
+    to_contacts,
+    unmoved,
+)
 from ._maintained import NOTHING, SHARED
 from ._several import Problem, Solution, solve
 
@@ -36,24 +49,22 @@ def spread(crowd: Crowd, of_rubs: Any) -> Any:
     return jnp.zeros(crowd.size).at[crowd.rubs].set(of_rubs)
 
 
-def to_contacts(crowd: Crowd, slots: Slots, values: Any, otherwise: Any = 0.0) -> Any:
-    """Numbers of the slots in use, given to their contacts."""
-    out = jnp.full(crowd.size, otherwise, dtype=jnp.asarray(values).dtype)
-    index = slots.place[: len(values)]
-    return out.at[index].set(jnp.where(slots.on[: len(values)], values, out[0]))
-
-
 def rubbing_coefficient(crowd: Crowd, sliding: Numbers) -> Numbers:
     return crowd.rubbing(lambda friction, u: friction.coefficient(jnp.abs(u)), sliding)
+
+
+def sliding_coefficient(crowd: Crowd, r: Lines) -> Any:
+    """The same of the slots with friction."""
+    return rubbing_at(crowd, r.slots, lambda friction, u: friction.coefficient(jnp.abs(u)), r.sliding)
 
 
 def crowd_rows(crowd: Crowd, scene: Scene, modes: Any) -> RowArrays:
     """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
     slots, _ = chosen(crowd, modes != OPEN)
     s, at, m = seen(crowd, scene), slots.place, crowd.slots[0]
-    normal = rows_at(crowd, scene.mechanism, s.links, s.normal[at], at)
+    normal = rows_at(crowd, scene.mechanism, s.links, s.normal, at)
     mode, sliding = modes[at], s.touch.sliding
-    aside = rows_at(crowd, scene.mechanism, s.links, s.tangential[at], at)
+    aside = rows_at(crowd, scene.mechanism, s.links, s.tangential, at)
     across = aside[:m]
     slip = -sense_of(mode[:m]) * rubbing_coefficient(crowd, sliding)[at[:m]]
     along = normal.at[:m].add(slip[:, None] * across)
@@ -91,118 +102,118 @@ class CrowdHeld(NamedTuple):
     shared: Any  # what the complementarity problem cannot tell from zero
 
 
-def crowd_held(crowd: Crowd, scene: Scene, modes: Any, found: tuple[Any, Any, Any]) -> CrowdHeld:
+def crowd_held(crowd: Crowd, scene: Scene, r: Lines, modes: Any, found: tuple[Any, Any, Any]) -> CrowdHeld:
     """Reactions that seem to pull, or to exceed friction, are asked again: the complementarity problem decides."""
     forces, w, sizes = found
-    slots, _ = chosen(crowd, modes != OPEN)
-    n = len(slots.place)
-    r = lines_of(crowd, scene)
+    held, _ = chosen(crowd, modes != OPEN)  # as those who solved for the reactions did
+    n, at = len(held.place), r.slots.place
+
+    def here(values: Any, otherwise: float = 0.0) -> Any:
+        return to_contacts(crowd, held, values, otherwise)[at]
+
     noises = crowd_noise(scene, r, scene.motion(scene.v).free)
-    unit = jnp.where(crowd.turns, 1.0, scene.length)
-    inexact = ROUNDING + r.seen.place / unit
-    diagonal = to_contacts(crowd, slots, jnp.diagonal(w)[:n], 1.0)
-    push, rub = to_contacts(crowd, slots, forces[:n]), to_contacts(crowd, slots, forces[n:])
+    unit = jnp.where(jnp.asarray(crowd.turns)[at], 1.0, scene.length)
+    inexact = ROUNDING + r.place / unit
+    diagonal = here(jnp.diagonal(w)[:n], 1.0)
+    push, rub = here(forces[:n]), here(forces[n:])
     # What a decision takes for floating must not count as pulling here: it would lift and be put back without end.
     floating = noises.rise / jnp.abs(diagonal)
-    push = jnp.where(r.moved, push, -r.seen.normal_drift)  # where nothing moves it, what bends away lifts
-    noise = inexact * (jnp.abs(push) + to_contacts(crowd, slots, sizes[:n])) + floating + NOTHING
-    along = inexact * (jnp.abs(rub) + to_contacts(crowd, slots, sizes[n:])) + NOTHING
-    closed, limit = modes != OPEN, crowd.rubbing(lambda friction: friction.limit)
-    doubts = (closed & (push < -2.0 * noise)) | ((modes == STICKING) & (jnp.abs(rub) > limit * push + 2.0 * along))
-    rubs = crowd.rub_flags
+    push = jnp.where(r.moved, push, -r.normal_drift)  # where nothing moves it, what bends away lifts
+    noise = inexact * (jnp.abs(push) + here(sizes[:n])) + floating + NOTHING
+    along = inexact * (jnp.abs(rub) + here(sizes[n:])) + NOTHING
+    mode = jnp.where(r.slots.on, modes[at], OPEN)
+    closed, limit = mode != OPEN, crowd.rubbing(lambda friction: friction.limit)[at]
+    doubts = (closed & (push < -2.0 * noise)) | ((mode == STICKING) & (jnp.abs(rub) > limit * push + 2.0 * along))
+    rubs = friction_slots(crowd)
 
     def again() -> tuple[Any, Any]:
         quiet = scene.still()
-        senses = jnp.where(rubs, sense_of(modes), 0.0)
-        found = crowd_released(crowd, quiet, lines_of(crowd, quiet), closed, senses)
+        senses = jnp.where(rubs, sense_of(mode), 0.0)
+        found = crowd_released(crowd, quiet, lines_of(crowd, quiet, r.slots), closed, senses)
         return closed & (found.after > 2.0 * found.rise), _starting(found, senses, 2.0)
 
-    none = (jnp.zeros(crowd.size, dtype=bool), jnp.zeros(crowd.size))
+    none = (jnp.zeros(n, dtype=bool), jnp.zeros(n))
     leaves, sense = jax.lax.cond(jnp.any(doubts), again, lambda: none)
     shared = SHARED * jnp.sum(jnp.abs(forces))
-    return CrowdHeld(push, rub, diagonal, noise, along, leaves, sense, shared)
+    push, rub, noise, along, sense = (to_contacts(crowd, r.slots, x) for x in (push, rub, noise, along, sense))
+    slopes, leaves = to_contacts(crowd, r.slots, diagonal, 1.0), to_contacts(crowd, r.slots, leaves, False)
+    return CrowdHeld(push, rub, slopes, noise, along, leaves, sense, shared)
 
 
 class Released(NamedTuple):
-    """How contacts at rest go on: separation's and sliding's rates, decisions, and whether there is one answer."""
+    """How contacts at rest go on, slot by slot: separation's and sliding's rates, decisions; is there one answer?"""
 
-    after: Numbers
-    after_along: Numbers
-    pushes: Flags
-    sense: Numbers
-    rise: Numbers  # rounding of the rates
-    hurry: Numbers
+    after: Any
+    after_along: Any
+    pushes: Any
+    sense: Any
+    rise: Any  # rounding of the rates
+    hurry: Any
     found: Any
 
 
-def crowd_released(crowd: Crowd, scene: Scene, r: Lines, resting: Flags, senses: Numbers) -> Released:
-    """The same conditions as at a blow, one derivative higher."""
+def crowd_released(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any = None) -> Released:
+    """The same conditions as at a blow, one derivative higher; `w` is what the rows weigh, where that is known."""
     motion = scene.motion(scene.v)
     free = merge(motion.free) if isinstance(motion.free, tuple) else motion.free
     noise = crowd_noise(scene, r, free)
-    slots, over = chosen(crowd, resting & r.moved)
-    at, m = slots.place, crowd.slots[0]
-    rub = at[:m]
-    rows = jnp.concatenate([r.normal[at], r.tangential[rub]])
-    w = rows @ motion.solve(rows.T)
-    rise = rows @ free + jnp.concatenate([r.seen.normal_drift[at], r.seen.tangential_drift[rub]])
-    fixed = jnp.where(slots.on[:m], senses[rub], 0.0)
-    problem = crowd_problem(crowd, r, slots, w, rise, fixed, jnp.concatenate([noise.rise[at], noise.hurry[rub]]))
+    inside, n, m = resting & r.moved, len(r.slots.place), crowd.slots[0]
+    rows = jnp.concatenate([r.normal, r.tangential[:m]])
+    w = rows @ motion.solve(rows.T) if w is None else w
+    plain = (r.normal @ free + r.normal_drift, r.tangential @ free + r.tangential_drift)
+    fixed = jnp.where(inside[:m], senses[:m], 0.0)
+    noises = jnp.concatenate([noise.rise, noise.hurry[:m]])
+    problem = crowd_problem(crowd, r, inside, w, jnp.concatenate([plain[0], plain[1][:m]]), fixed, noises)
     solution: Solution = solve(problem)
-    n = len(at)
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
     pushed = ROUNDING * (jnp.abs(w) @ jnp.abs(jnp.concatenate([solution.normal, solution.tangential])))
     # A sliding contact whose normal force would pull it in: no answer, or two (Painleve).
     slope = jnp.diagonal(w)[:m] - fixed * problem.mu * jnp.diagonal(w[:m, n:])
-    slides = jnp.abs(r.sliding[rub]) > noise.sliding[rub]
-    lost = jnp.any(slots.on[:m] & slides & (slope <= 1e-12 * jnp.diagonal(w)[:m]))
-    plain = (r.normal @ free + r.seen.normal_drift, r.tangential @ free + r.seen.tangential_drift)
-    inside = to_contacts(crowd, slots, jnp.ones(n)) > 0.0
+    slides = jnp.abs(r.sliding[:m]) > noise.sliding[:m]
+    lost = jnp.any(inside[:m] & slides & (slope <= 1e-12 * jnp.diagonal(w)[:m]))
+    whole = (n - m,)
     return Released(
-        jnp.where(inside, to_contacts(crowd, slots, solution.after[:n]), plain[0]),
-        jnp.where(inside, to_contacts(crowd, slots, solution.after[n:]), plain[1]),
-        to_contacts(crowd, slots, solution.decided.pushes, False),
-        to_contacts(crowd, slots, solution.decided.sense),
-        noise.rise + to_contacts(crowd, slots, pushed[:n]),
-        noise.hurry + to_contacts(crowd, slots, pushed[n:]),
-        solution.found & ~lost & ~over,
+        jnp.where(inside, solution.after[:n], plain[0]),
+        jnp.where(inside, jnp.concatenate([solution.after[n:], jnp.zeros(whole)]), plain[1]),
+        inside & solution.decided.pushes,
+        jnp.where(inside, jnp.concatenate([solution.decided.sense, jnp.zeros(whole)]), 0.0),
+        noise.rise + jnp.where(inside, pushed[:n], 0.0),
+        noise.hurry + jnp.where(inside, jnp.concatenate([pushed[n:], jnp.zeros(whole)]), 0.0),
+        solution.found & ~lost,
     )
 
 
-def crowd_problem(crowd: Crowd, r: Lines, slots: Slots, w: Any, b: Any, fixed: Any, noise: Any) -> Problem:
-    """Conditions for the contacts in the slots."""
-    m, n = crowd.slots[0], len(slots.place)
-    mu = rubbing_coefficient(crowd, r.sliding)[slots.place[:m]]
-    static = crowd.rubbing(lambda friction: friction.limit)[slots.place[:m]]
+def crowd_problem(crowd: Crowd, r: Lines, on: Any, w: Any, b: Any, fixed: Any, noise: Any) -> Problem:
+    """Conditions for the contacts in the slots that are on."""
+    mu, static = sliding_coefficient(crowd, r), rubbing_at(crowd, r.slots, lambda friction: friction.limit)
     limit = jnp.where(fixed != 0.0, mu, static)  # stiction holds what rests; what slides has only its sliding friction
-    return Problem(w, b, mu, limit, jnp.zeros(n), slots.on, fixed, tuple(range(m)), noise=noise)
+    return Problem(w, b, mu, limit, jnp.zeros(len(on)), on, fixed, tuple(range(len(mu))), noise=noise)
 
 
-def _starting(found: Released, senses: Numbers, times: float) -> Numbers:
+def _starting(found: Released, senses: Any, times: float) -> Any:
     """Senses of sliding, without those of contacts that rest and do not start to move."""
     rests = (senses == 0.0) & (jnp.abs(found.after_along) <= times * found.hurry)
     return jnp.where(rests, 0.0, found.sense)
 
 
-def crowd_modes(crowd: Crowd, scene: Scene, r: Lines, resting: Flags, senses: Numbers) -> tuple[Any, Any]:
+def crowd_modes(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any) -> tuple[Any, Any]:
     """Modes in which resting contacts go on: pressed or floating ones stay closed; and whether there is an answer."""
-    found = crowd_released(crowd, scene, r, resting, senses)
+    found = crowd_released(crowd, scene, r, resting, senses, w)
     stays = resting & (found.pushes | (found.after <= found.rise))
     sense = _starting(found, senses, 1.0)
-    rubs = crowd.rub_flags
     closed = jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKING))
-    return jnp.where(stays, jnp.where(rubs, closed, 1), OPEN), found.found
+    return jnp.where(stays, jnp.where(friction_slots(crowd), closed, 1), OPEN), found.found
 
 
-def crowd_guards(crowd: Crowd, scene: Scene, held: CrowdHeld, memory: CrowdMemory) -> tuple[Condition, ...]:
+def crowd_guards(crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, passes: Flags) -> tuple[Condition, ...]:
     """When a contact strikes, lifts, slips, stops, or has no answer: a family each."""
-    modes, r = memory.modes, lines_of(crowd, scene)
+    modes = memory.modes
     shared = jax.lax.stop_gradient(held.shared)
     is_open = modes == OPEN
-    gap, place = -r.seen.touch.indentation, jax.lax.stop_gradient(r.seen.place)
+    gap, place = -s.touch.indentation, jax.lax.stop_gradient(s.place)
     none = memory.speed  # a blow would decide that it does not close
     strike = rising(-gap, slow=2.0 * none, deep=2.0 * place, rounding=place, floor=none)
-    strikes = unless(~is_open | (r.passes & (-gap <= 2.0 * place)), strike)
+    strikes = unless(~is_open | (passes & (-gap <= 2.0 * place)), strike)
     noise = jax.lax.stop_gradient(held.noise)
     lifts = unless(is_open | ~held.leaves, level(-held.normal - 2.0 * noise, shared + noise))
     at = crowd.rubs
@@ -214,15 +225,8 @@ def crowd_guards(crowd: Crowd, scene: Scene, held: CrowdHeld, memory: CrowdMemor
     sticks, slides = mode == STICKING, (mode == RIGHT) | (mode == LEFT)
     slips = [unless(~(sticks & (sense * way > 0.0)), level(-way * rub - most, shared + along)) for way in (1.0, -1.0)]
     stops_at = crowd.rubbing(lambda friction, e: friction.stops(e), spread(crowd, memory.sliding))[at]
-    left = stops_at - sense_of(mode) * r.sliding[at]
+    left = stops_at - sense_of(mode) * s.touch.sliding[at]
     slow = jax.lax.stop_gradient(jnp.maximum(memory.sliding, 0.0))
     stop = unless(~slides, rising(left, slow=2.0 * along, rounding=slow))
     paradox = unless(~slides, level(-held.slopes[at]))  # w_nn - sigma mu w_nt must stay positive
     return strikes, lifts, *slips, stop, paradox
-
-
-def noise_and_lines(crowd: Crowd, scene: Scene) -> tuple[Lines, CrowdNoise, Any]:
-    """Rows, their rounding, and the accelerations without reactions."""
-    r, free = lines_of(crowd, scene), scene.motion(scene.v).free
-    free = merge(free) if isinstance(free, tuple) else free
-    return r, crowd_noise(scene, r, free), free

@@ -13,16 +13,20 @@ from ...hybrid.scene import Own, Scene, merge
 from ...quantities import Flag, Real
 from ..friction._stick_slip import OPEN, STICKING, sense_of
 from ._course import Blows, impulses_along
-from ._crowd import Crowd, CrowdNoise, Lines, Slots, chosen, lines_of
-from ._crowd_held import (
-    CrowdMemory,
-    Flags,
-    Numbers,
-    crowd_modes,
-    noise_and_lines,
-    rubbing_coefficient,
+from ._crowd import (
+    Crowd,
+    CrowdNoise,
+    Lines,
+    Slots,
+    chosen,
+    crowd_noise,
+    friction_slots,
+    lines_of,
+    rubbing_at,
+    seen,
     to_contacts,
 )
+from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient, spread
 from ._decision import moving
 from ._groups import linked_in
 from ._impulses import END
@@ -36,7 +40,7 @@ ALL_OPEN, SOME_CLOSED, LOST, TOO_MANY = range(4)
 
 
 class Exits(NamedTuple):
-    """Exits that fired, as flags of all contacts."""
+    """Exits that fired, as flags of all contacts, or of those in slots."""
 
     strikes: Flags
     right: Flags
@@ -54,44 +58,49 @@ def _exits(crowd: Crowd, fired: tuple[Any, ...]) -> Exits:
 def landed_together(
     crowd: Crowd, newton: bool, settle_speed: Real, rule: str, scene: Scene, own: Own, fired: tuple[Any, ...]
 ) -> Landing:
-    """One decision for all contacts together: the blow, then who rests, slides or leaves."""
-    exits, memory = _exits(crowd, fired), CrowdMemory(*own.memory)
-    modes, struck = memory.modes, jnp.any(exits.strikes)
+    """One decision for all contacts together: the blow, then who rests, slides or leaves.
+
+    It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
+    """
+    everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), seen(crowd, scene)
+    struck, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
+    slots, over = chosen(crowd, (memory.modes != OPEN) | everywhere.strikes | (near & struck))
+    at = slots.place
+    exits = Exits(*(flags[at] & slots.on for flags in everywhere))
+    modes = jnp.where(slots.on, memory.modes[at], OPEN)
     closed = modes != OPEN
-    r, noise, free = noise_and_lines(crowd, scene)
+    r, free = lines_of(crowd, scene, slots), scene.motion(scene.v).free
+    free = merge(free) if isinstance(free, tuple) else free
+    noise = crowd_noise(scene, r, free)
     before = merge(scene.acceleration) if isinstance(scene.acceleration, tuple) else scene.acceleration
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
-    near = -r.seen.touch.indentation <= 2.0 * noise.place
-    part = (closed | exits.strikes | (near & struck)) & r.moved & ~grazes
+    part = slots.on & r.moved & ~grazes
     jammed = jnp.any(exits.strikes & ~r.moved & ~grazes)
     slow = _slow_rebounds(settle_speed, r, motions, noise)
-    asked = crowd.each(lambda c: c.law.asked)
+    asked = crowd.each(lambda c: c.law.asked)[at]
     asked = jnp.where(part & (r.speed < -noise.speed) & (asked * jnp.abs(r.speed) > slow), asked, 0.0)
-    blow = _blow(crowd, newton, rule, scene, r, part, asked, noise)
-    normal, rubbed = jnp.where(struck, blow.normal, 0.0), jnp.where(struck, blow.tangential, 0.0)
+    rows = jnp.concatenate([r.normal, r.tangential[: crowd.slots[0]]])
+    through = scene.motion(scene.v).solve(rows.T)  # of places alone: velocities change neither rows nor masses
+    blow = _blow(crowd, newton, rule, scene, r, Weighed(rows @ through, through), part, asked, noise)
     v = jnp.where(struck, blow.velocity, merge(scene.v))
-    after = moving(scene, _like(scene, v))
-    later = lines_of(crowd, after)
+    later = lines_of(crowd, moving(scene, _like(scene, v)), slots)
     resting, senses, least = _quiet(crowd, modes, part, struck, exits, r, later, noise, slow)
-    v, later, speed = _at_rest(crowd, scene, later, resting & struck, v)
+    v, speed = _at_rest(later, through, resting & struck, v)
     least = (jnp.where(resting & struck, noise.speed, least[0]), least[1])
     after = moving(scene, _like(scene, v))
     later = later._replace(speed=speed[0], sliding=speed[1])
     senses = jnp.where(struck & (jnp.abs(later.sliding) <= noise.sliding), 0.0, senses)
     slips = jnp.where(exits.right, 1.0, jnp.where(exits.left, -1.0, senses))
-    new, found = crowd_modes(crowd, after, later, resting, jnp.where(struck, senses, slips))
+    new, found = crowd_modes(crowd, after, later, resting, jnp.where(struck, senses, slips), rows @ through)
     fails = jnp.any(exits.paradox) | (struck & ~blow.found) | jammed | ~found
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
-    phase = jnp.where(fails, LOST, phase)
-    over = chosen(crowd, part)[1] | chosen(crowd, new != OPEN)[1]
-    phase = jnp.where(over, TOO_MANY, phase)
+    phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
     passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
-    kept = _remembered(crowd, scene, memory, struck, normal, rubbed)
-    sliding = _within_bands(crowd, new, later.sliding, least[1])[crowd.rubs]
-    none = jax.lax.stop_gradient((passed, sliding))
-    after_all = CrowdMemory(new.astype(float), *kept[:2], *none, kept[2])
-    return Landing(phase, tuple(after_all), own.states, _like(scene, v), _driven(crowd, scene, normal, rubbed))
+    none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
+    remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
+    driven = _driven(crowd, scene, struck, slots, blow)
+    return Landing(phase, tuple(remembered), own.states, _like(scene, v), driven)
 
 
 def _like(scene: Scene, v: Any) -> Any:
@@ -101,67 +110,76 @@ def _like(scene: Scene, v: Any) -> Any:
 
 def _grazes(closed: Flags, r: Lines, motions: tuple[Any, Any], noise: CrowdNoise) -> Flags:
     """Open contacts that pass: they bend away again before they would be deeper than rounding."""
-    away = [r.normal @ motion + r.seen.normal_drift for motion in motions]
+    away = [r.normal @ motion + r.normal_drift for motion in motions]
     rise = jnp.maximum(jnp.minimum(*away), 0.0)
     return ~closed & (r.speed < 0.0) & ((r.speed**2 <= 2.0 * rise * noise.place) | r.passes)
 
 
 def _slow_rebounds(settle_speed: Real, r: Lines, motions: tuple[Any, Any], noise: CrowdNoise) -> Numbers:
     """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed."""
-    toward = [-(r.normal @ motion + r.seen.normal_drift) for motion in motions]
+    toward = [-(r.normal @ motion + r.normal_drift) for motion in motions]
     pressed = jnp.maximum(jnp.maximum(*toward), 0.0)
     hop = jnp.sqrt(2.0 * pressed * HOP * noise.place + 1e-300)
     return jax.lax.stop_gradient(jnp.maximum(settle_speed, hop))
 
 
 class CrowdBlow(NamedTuple):
-    """Impulses of all contacts, the velocity after them, and whether they were found."""
+    """Impulses of the slots, of those with friction along them, the velocity after, and whether they were found."""
 
-    normal: Numbers
-    tangential: Numbers
+    normal: Any
+    tangential: Any
     velocity: Any
     found: Any
 
 
+class Weighed(NamedTuple):
+    """Rows of all slots, normal and tangential: their inverse inertias, and what unit impulses along them do."""
+
+    w: Any
+    through: Any
+
+
 def _blow(
-    crowd: Crowd, newton: bool, rule: str, scene: Scene, r: Lines, part: Flags, asked: Numbers, noise: CrowdNoise
+    crowd: Crowd,
+    newton: bool,
+    rule: str,
+    scene: Scene,
+    r: Lines,
+    weighed: Weighed,
+    part: Flags,
+    asked: Numbers,
+    noise: CrowdNoise,
 ) -> CrowdBlow:
-    slots, _ = chosen(crowd, part)
-    at, m = slots.place, crowd.slots[0]
-    rub, n, rubs = at[:m], len(at), tuple(range(m))
-    rows = jnp.concatenate([r.normal[at], r.tangential[rub]])
-    through = scene.motion(scene.v).solve(rows.T)
-    w, speed = rows @ through, jnp.concatenate([r.speed[at], r.sliding[rub]])
-    on = slots.on & (jnp.diagonal(w)[:n] > 0.0)  # what no impulse moves, takes none
+    n, m = len(part), crowd.slots[0]
+    rubs = tuple(range(m))
+    (w, through), speed = weighed, jnp.concatenate([r.speed, r.sliding[:m]])
+    on = part & (jnp.diagonal(w)[:n] > 0.0)  # what no impulse moves, takes none
     linked = linked_in(w, on, rubs)
     on = on & jnp.any(linked & (on & (speed[:n] < 0.0))[None, :], axis=1)
     lonely = jnp.sum(linked, axis=1) == 1
     if rule == END:  # without friction there is no path to follow, so that both rules agree
         lonely = lonely & (jnp.arange(n) >= m)
-    alone, ends = _alone(crowd, w, speed, asked, slots, on & lonely)
-    mu = rubbing_coefficient(crowd, r.sliding)[rub]
-    limit = crowd.rubbing(lambda friction: friction.limit)[rub]
+    alone, ends = _alone(crowd, w, speed, asked, Slots(r.slots.place, on & lonely))
+    mu, limit = sliding_coefficient(crowd, r), rubbing_at(crowd, r.slots, lambda friction: friction.limit)
     if rule == END:  # stiction holds what rests; what slides when the blow comes has only its sliding friction
         limit = jnp.where(jnp.abs(speed[n:]) > TOLERANCE * jnp.sum(jnp.abs(speed)), mu, limit)
-    none = jnp.concatenate([noise.speed[at], noise.sliding[rub]])
+    none = jnp.concatenate([noise.speed, noise.sliding[:m]])
     several, found = impulses_along(
-        Blows(w, w, speed, none, asked[at], mu, limit, on & ~lonely, linked, rubs, newton, rule == END)
+        Blows(w, w, speed, none, asked, mu, limit, on & ~lonely, linked, rubs, newton, rule == END)
     )
     owner = jnp.concatenate([lonely, lonely[:m]])
     impulses = jnp.where(owner, alone, jnp.stack(several))
     velocity = merge(scene.v) + through @ impulses
-    normal, rubbed = to_contacts(crowd, slots, impulses[:n]), to_contacts(crowd, slots, impulses[n:])
-    return CrowdBlow(normal, rubbed, velocity, found & ends)
+    return CrowdBlow(impulses[:n], impulses[n:], velocity, found & ends)
 
 
-def _alone(crowd: Crowd, w: Any, speed: Any, asked: Numbers, slots: Slots, on: Any) -> tuple[Any, Any]:
+def _alone(crowd: Crowd, w: Any, speed: Any, asked: Any, mine: Slots) -> tuple[Any, Any]:
     """Impulses of every contact as if it were the only one."""
-    n, m = len(slots.place), crowd.slots[0]
-    mine = Slots(slots.place, slots.on & on)
+    n, m = len(mine.place), crowd.slots[0]
     own = to_contacts(crowd, mine, jnp.diagonal(w)[:n], 1.0)
     across, aside = (to_contacts(crowd, mine, x) for x in (jnp.diagonal(w[:m, n:]), jnp.diagonal(w)[n:]))
     approach = to_contacts(crowd, mine, jnp.minimum(speed[:n], 0.0))
-    sliding = to_contacts(crowd, mine, speed[n:])
+    sliding, wanted = to_contacts(crowd, mine, speed[n:]), to_contacts(crowd, mine, asked)
 
     def one(c: Any, own: Any, across: Any, aside: Any, approach: Any, sliding: Any, e: Any) -> tuple[Any, Any, Any]:
         way: Path = straight(own, approach)
@@ -172,8 +190,8 @@ def _alone(crowd: Crowd, w: Any, speed: Any, asked: Numbers, slots: Slots, on: A
         p = c.law.end(way, e)
         return p, way.friction(p), way.found
 
-    normal, rubbed, found = crowd.each(one, own, across, aside, approach, sliding, asked)
-    at = slots.place
+    normal, rubbed, found = crowd.each(one, own, across, aside, approach, sliding, wanted)
+    at = mine.place
     ends = jnp.all((found[at] > 0.0) | ~mine.on)
     return jnp.where(jnp.concatenate([mine.on, mine.on[:m]]), jnp.concatenate([normal[at], rubbed[at[:m]]]), 0.0), ends
 
@@ -181,14 +199,14 @@ def _alone(crowd: Crowd, w: Any, speed: Any, asked: Numbers, slots: Slots, on: A
 def _quiet(
     crowd: Crowd,
     modes: Any,
-    part: Flags,
+    part: Any,
     struck: Flag,
     exits: Exits,
     r: Lines,
     later: Lines,
     noise: CrowdNoise,
     slow: Any,
-) -> tuple[Flags, Numbers, tuple[Numbers, Numbers]]:
+) -> tuple[Any, Any, tuple[Any, Any]]:
     """Contacts that may rest, senses of sliding (0: none), and the speeds that counted as none."""
     speed, u, closed = later.speed, later.sliding, modes != OPEN
     drift = jnp.where(closed, 2.0 * jnp.abs(r.speed), 0.0)
@@ -197,7 +215,7 @@ def _quiet(
     least = jnp.maximum(noise.speed, jnp.where(resting, jnp.abs(speed), 0.0))
     slowest = jnp.max(jnp.where(exits.stop, jnp.abs(u), 0.0), initial=0.0)
     drift = jnp.where(modes == STICKING, 2.0 * jnp.abs(r.sliding), 0.0)
-    band = crowd.rubbing(lambda friction: friction.stops_at)
+    band = crowd.rubbing(lambda friction: friction.stops_at)[r.slots.place]
     moves = jnp.abs(u) > jnp.maximum(jnp.maximum(noise.sliding, drift), band)
     driven = jnp.where(moves, jnp.sign(u), 0.0)
     kept = jnp.where(modes == STICKING, 0.0, sense_of(modes))
@@ -205,44 +223,53 @@ def _quiet(
     sense = jnp.where(struck, driven, kept)
     # Feet of one link stop together, though rounding may show it of one of them first.
     ends = exits.stop | (jnp.any(exits.stop) & (jnp.abs(u) <= noise.sliding + 2.0 * slowest))
-    sense = jnp.where((ends & ~struck) | ~crowd.rub_flags, 0.0, sense)
+    sense = jnp.where((ends & ~struck) | ~friction_slots(crowd), 0.0, sense)
     along = jnp.maximum(noise.sliding, jnp.where(sense == 0.0, jnp.abs(u), 0.0))
     return resting, sense, (least, along)
 
 
-def _at_rest(crowd: Crowd, scene: Scene, later: Lines, still: Flags, v: Any) -> tuple[Any, Lines, tuple[Any, Any]]:
+def _at_rest(later: Lines, through: Any, still: Any, v: Any) -> tuple[Any, tuple[Any, Any]]:
     """What counts as no speed is none, for all contacts together: the nearest motion in which they rest."""
-    slots, _ = chosen(crowd, still)
-    rows = later.normal[slots.place]
-    through = scene.motion(scene.v).solve(rows.T)
-    weights = masked_array(rows @ through, slots.on)
-    steps = least_of_norm(weights, jnp.where(slots.on, -later.speed[slots.place], 0.0))
-    change = through @ jnp.where(slots.on, steps, 0.0)
-    return v + change, later, (later.speed + later.normal @ change, later.sliding + later.tangential @ change)
+    through = through[:, : len(still)]
+    weights = masked_array(later.normal @ through, still)
+    steps = least_of_norm(weights, jnp.where(still, -later.speed, 0.0))
+    change = through @ jnp.where(still, steps, 0.0)
+    return v + change, (later.speed + later.normal @ change, later.sliding + later.tangential @ change)
 
 
-def _within_bands(crowd: Crowd, modes: Any, sliding: Numbers, least: Numbers) -> Numbers:
+def _within_bands(crowd: Crowd, slots: Slots, modes: Any, sliding: Any, least: Any) -> Any:
     """Speeds that counted as none; negative for a contact that slides within its band as it could not stick."""
-    band = crowd.rubbing(lambda friction: friction.stops_at)
+    band = crowd.rubbing(lambda friction: friction.stops_at)[slots.place]
     slides = (modes != OPEN) & (modes != STICKING) & (jnp.abs(sliding) <= band) & (band > 0.0)
     return jnp.where(slides, -1.0, least)
 
 
 def _remembered(
-    crowd: Crowd, scene: Scene, memory: CrowdMemory, struck: Flag, normal: Numbers, rubbed: Numbers
-) -> tuple[Any, Any, Any]:
-    """Impulses of the last blow, and when each contact was last struck while open [s]."""
-    hit = struck & (memory.modes == OPEN) & (normal > 0.0)
-    return (
-        jnp.where(struck, normal, memory.normal),
-        jnp.where(struck, rubbed[crowd.rubs], memory.tangential),
-        jnp.where(hit, scene.t, memory.strikes),
+    crowd: Crowd, scene: Scene, old: CrowdMemory, struck: Flag, slots: Slots, blow: CrowdBlow, modes: Any, none: Any
+) -> CrowdMemory:
+    """Modes, impulses of the last blow, speeds that count as none, and when each was last struck while open [s].
+
+    What is away from all surfaces keeps the speed that counted as none when it left.
+    """
+    at = slots.place
+    normal, rubbed = to_contacts(crowd, slots, blow.normal), to_contacts(crowd, slots, blow.tangential)
+    hit = struck & (old.modes == OPEN) & (normal > 0.0)
+    speed = old.speed.at[at].set(jnp.where(slots.on, none[0], old.speed[at]))
+    sliding = spread(crowd, old.sliding)
+    return CrowdMemory(
+        to_contacts(crowd, slots, modes.astype(float), float(OPEN)),
+        jnp.where(struck, normal, old.normal),
+        jnp.where(struck, rubbed[crowd.rubs], old.tangential),
+        speed,
+        sliding.at[at].set(jnp.where(slots.on, none[1], sliding[at]))[crowd.rubs],
+        jnp.where(hit, scene.t, old.strikes),
     )
 
 
-def _driven(crowd: Crowd, scene: Scene, normal: Numbers, rubbed: Numbers) -> Any:
+def _driven(crowd: Crowd, scene: Scene, struck: Flag, slots: Slots, blow: CrowdBlow) -> Any:
     """Work of surfaces with a prescribed motion in a blow [J]; None where there are none."""
     if not crowd.moves:
         return None
     along, across = crowd.carried(scene)
-    return jnp.sum(normal * along + rubbed * across)
+    normal, rubbed = to_contacts(crowd, slots, blow.normal), to_contacts(crowd, slots, blow.tangential)
+    return jnp.where(struck, jnp.sum(normal * along + rubbed * across), 0.0)

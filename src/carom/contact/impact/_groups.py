@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -43,10 +44,13 @@ def linked_in(w: Float[Array, "rows rows"], part: Bool[Array, " n"], rubs: tuple
     owner[n + np.arange(len(rubs)), np.asarray(rubs, dtype=int)] = 1.0
     coupled = owner.T @ jnp.where((w != 0.0) | (w.T != 0.0), 1.0, 0.0) @ owner > 0.0
     linked: Any = (coupled & part[:, None] & part[None, :]) | jnp.eye(n, dtype=bool)
-    for _ in range((n - 1).bit_length()):
-        near = linked.astype(float)
-        linked = near @ near > 0.0
-    return linked
+
+    def wider(s: Any) -> Any:
+        near = s[0].astype(float)
+        return near @ near > 0.0, s[0]
+
+    # Every turn doubles the length of the chains that are seen; most groups are small.
+    return jax.lax.while_loop(lambda s: jnp.any(s[0] != s[1]), wider, (linked, jnp.zeros_like(linked)))[0]
 
 
 def reached(linked: Matrix, part: list[Any], closing: list[Any]) -> Any:

@@ -25,7 +25,7 @@ from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
 from ._anatomy import on_arrays
-from ._crowd import Crowd, chosen, keep_lines, rows_at, seen
+from ._crowd import Crowd, chosen, keep_seen, lines_of, rows_at, seen, to_contacts
 from ._crowd_held import (
     CrowdHeld,
     CrowdMemory,
@@ -33,7 +33,6 @@ from ._crowd_held import (
     crowd_held,
     crowd_rows,
     rubbing_coefficient,
-    to_contacts,
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
 from ._impulses import PATH, checked_rule
@@ -153,7 +152,7 @@ class ManyRigidContacts(AbstractAutomaton):
             slots, _ = chosen(self.crowd, modes != OPEN)
             at = slots.place[:m]
             force = jnp.where(slots.on[:m], -(drag * s.touch.sliding)[at], 0.0)
-            load.add_array(rows_at(self.crowd, scene.mechanism, s.links, s.tangential[at], at).T @ force)
+            load.add_array(rows_at(self.crowd, scene.mechanism, s.links, s.tangential, at).T @ force)
             powers[1] = jnp.sum(force * s.touch.sliding[at])
             if self.crowd.moves:
                 powers[-1] = jnp.sum(force * self.crowd.carried(scene)[1][at])
@@ -211,15 +210,23 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         memory, n = CrowdMemory(*own.memory), self.crowd.size
-        keep_lines(self.crowd, scene)
-
-        def held() -> CrowdHeld:
-            return crowd_held(self.crowd, scene, memory.modes, scene.reactions(self, own))
-
+        s = keep_seen(self.crowd, scene)
+        near = (memory.modes != OPEN) | (-s.touch.indentation <= 2.0 * s.place)
+        slots, _ = chosen(self.crowd, near)
         none, no = jnp.zeros(n), jnp.zeros(n, dtype=bool)
         nothing = CrowdHeld(none, none, none + 1.0, none, none, no, none, jnp.asarray(0.0))
-        found = jax.lax.cond(own.phase != ALL_OPEN, held, lambda: nothing)
-        return crowd_guards(self.crowd, scene, found, memory)
+
+        def rows() -> tuple[CrowdHeld, Any]:
+            r = lines_of(self.crowd, scene, slots)
+
+            def held() -> CrowdHeld:
+                return crowd_held(self.crowd, scene, r, memory.modes, scene.reactions(self, own))
+
+            found = jax.lax.cond(own.phase != ALL_OPEN, held, lambda: nothing)
+            return found, to_contacts(self.crowd, slots, r.passes, False)
+
+        # A branch: most of a flight nothing is near.
+        return crowd_guards(self.crowd, s, memory, *jax.lax.cond(jnp.any(near), rows, lambda: (nothing, no)))
 
     def _longest(self, own: Own) -> Any:
         if not self.crowd.moves:

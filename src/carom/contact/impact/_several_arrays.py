@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._several import Decided, Problem
 
 PATIENCE = 12  # rounds before Lemke's method is asked
-AFTERWARDS = 2  # rounds per row after it
+AFTERWARDS = 8  # rounds per row after it; with 2, one of 10,000 small problems stayed without its answer
 
 
 def rounds_of(p: Problem) -> int:

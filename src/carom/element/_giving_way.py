@@ -31,6 +31,7 @@ class Candidates(NamedTuple):
     most: Any  # F_s
     giving: Any  # F
     still: Any  # flags: at rest; the others move on
+    moved: Any  # flags: can their effort move them? Not where a closed loop turns round
     senses: Any  # at first
 
 
@@ -42,7 +43,7 @@ def given_way(c: Candidates) -> Any:
 
     def broken(senses: Any) -> tuple[Any, Any]:
         """Whose condition does not hold, and which sense it has instead."""
-        sticks = c.still & (senses == 0.0)
+        sticks = c.still & c.moved & (senses == 0.0)
         given = c.system.with_mine(jnp.zeros(rows), jnp.where(c.still, -senses * c.giving, 0.0))
         active = c.system.with_mine(c.system.active, sticks)
         forces = given + c.system.reactions(active, -c.system.rates(given)[0])
@@ -51,7 +52,10 @@ def given_way(c: Candidates) -> Any:
         size = sizes[mine] / jnp.where(weight > 0.0, weight, 1.0)
         too_much = jnp.abs(effort) > c.most + ROUNDING * (jnp.abs(effort) + c.most + size)
         turned = senses * rates[mine] < -ROUNDING * sizes[mine]
-        return c.still & jnp.where(sticks, too_much, turned), jnp.where(sticks, -jnp.sign(effort), 0.0)
+        # What its effort does not move cannot be held: it goes where the others take it.
+        taken = jnp.where(rates[mine] < 0.0, -1.0, 1.0)
+        flags = jnp.where(c.moved, jnp.where(sticks, too_much, turned), turned | (senses == 0.0))
+        return c.still & flags, jnp.where(c.moved, jnp.where(sticks, -jnp.sign(effort), 0.0), taken)
 
     def body(s: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         senses, rounds, _ = s

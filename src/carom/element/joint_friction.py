@@ -18,14 +18,14 @@ import jax
 import jax.numpy as jnp
 
 from .. import errors
-from ..contact._rows import noise_of_row
+from ..contact._rows import UNMOVED, noise_of_row
 from ..hybrid._reaction import Row
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Holding, Landing
 from ..hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ..hybrid.reporting import Channel, Report
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
-from ..quantities import Flag
+from ..quantities import Flag, Real
 from ._giving_way import Candidates, given_way
 
 MOVING, STICKING = range(2)
@@ -123,6 +123,19 @@ class JointFriction(AbstractAutomaton):
         rows = self._rows(scene, Own(jnp.asarray(MOVING), (jnp.asarray(0.0),) * len(self.joints), ()))
         return [noise_of_row(scene, free, row.across, row.drift, row.speed, 0.0)[0] for row in rows]
 
+    def _least(self, scene: Scene) -> list[Any]:
+        """Accelerations by a unit effort that are none, measured by those of all mass at the world's length."""
+        mass = jnp.sum(scene.mechanism.numbers.mass)
+        inertia = (mass if scene.top.slides[k] else mass * scene.length**2 for k in self.joints)
+        return [UNMOVED / jnp.asarray(i) for i in inertia]
+
+    def _slow(self, scene: Scene, k: int, size: Real) -> Any:
+        """What rounding does to a joint's acceleration: constraints that hold it still leave theirs behind."""
+        pull = jnp.abs(scene.gravity[0]) + jnp.abs(scene.gravity[1])
+        turns = sum(jnp.square(scene.v[scene.top.angle_index(i)]) for i in scene.top.hinged)
+        whole = pull + turns * scene.length if scene.top.slides[k] else pull / scene.length + turns
+        return jax.lax.stop_gradient(ROUNDING * (size + whole))
+
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         held, _, sizes = scene.reactions(self, own)
         kinds: tuple[list[Condition], ...] = ([], [], [])
@@ -133,7 +146,7 @@ class JointFriction(AbstractAutomaton):
             for side, way in enumerate((1.0, -1.0)):
                 kinds[side].append(unless(sense != 0.0, level(-way * force - most - 2.0 * noise, noise)))
             # A joint may be called moving although contacts hold it: rounding of its acceleration stops nothing.
-            slow = jax.lax.stop_gradient(2.0 * ROUNDING * size)
+            slow = 2.0 * self._slow(scene, k, size)
             kinds[2].append(unless(sense == 0.0, rising(-sense * scene.relative_rate(k), slow=slow)))
         return (*kinds[0], *kinds[1], *kinds[2])
 
@@ -156,7 +169,8 @@ class JointFriction(AbstractAutomaton):
             jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)
         ]
         most, giving = jax.lax.stop_gradient(bounds)
-        found = given_way(Candidates(system, most, giving, jnp.stack(still), jnp.stack(senses)))
+        moved = jnp.stack([system.matrix[i][i] for i in system.mine]) > jnp.stack(self._least(quiet))
+        found = given_way(Candidates(system, most, giving, jnp.stack(still), moved, jnp.stack(senses)))
         memory = tuple(found[k] for k in range(n))
         return Landing(_phase(memory), memory, own.states)
 

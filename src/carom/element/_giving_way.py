@@ -44,7 +44,7 @@ def given_way(c: Candidates) -> Any:
     def broken(senses: Any) -> tuple[Any, Any]:
         """Whose condition does not hold, and which sense it has instead."""
         sticks = c.still & c.moved & (senses == 0.0)
-        given = c.system.with_mine(jnp.zeros(rows), jnp.where(c.still, -senses * c.giving, 0.0))
+        given = c.system.with_mine(jnp.zeros(rows), -senses * c.giving)
         active = c.system.with_mine(c.system.active, sticks)
         forces = given + c.system.reactions(active, -c.system.rates(given)[0])
         rates, sizes = c.system.rates(forces)

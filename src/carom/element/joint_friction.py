@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..contact._rows import UNMOVED, noise_of_row
+from ..hybrid._coupled import farther
 from ..hybrid._reaction import Row
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Holding, Landing
 from ..hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
@@ -102,9 +103,9 @@ class JointFriction(AbstractAutomaton):
         rates = [scene.relative_rate(k) for k in self.joints]
         return (sum(force * rate for force, rate in zip(forces, rates, strict=True)),)
 
-    def _bounds(self, scene: Scene) -> list[tuple[Any, Any]]:
-        n = scene.mechanism.numbers
-        return [(n.stiction[k], n.friction[k]) for k in self.joints]
+    def _bounds(self, scene: Scene) -> list[tuple[Any, Any, Any]]:
+        n, units = scene.mechanism.numbers, [scene.length if scene.top.slides[k] else 1.0 for k in self.joints]
+        return [(n.stiction[k], n.friction[k], ROUNDING * unit) for k, unit in zip(self.joints, units, strict=True)]
 
     # -- events --------------------------------------------------------------------------------------------------------
 
@@ -139,7 +140,7 @@ class JointFriction(AbstractAutomaton):
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         held, _, sizes = scene.reactions(self, own)
         kinds: tuple[list[Condition], ...] = ([], [], [])
-        for (most, _), k, sense, force, size in zip(
+        for (most, *_), k, sense, force, size in zip(
             self._bounds(scene), self.joints, own.memory, held, sizes, strict=True
         ):
             noise = jax.lax.stop_gradient(ROUNDING * (jnp.abs(force) + most + size))
@@ -154,22 +155,21 @@ class JointFriction(AbstractAutomaton):
         n = len(self.joints)
         forward, back, stop = fired[:n], fired[n : 2 * n], fired[2 * n :]
         rates, again = [scene.relative_rate(k) for k in self.joints], ~any_of(fired)
-        senses, still, moving = [], [], self._move(scene)
+        # The motion without friction of the joints: who moves, and who gives way, is decided now.
+        quiet, none = scene.still(), tuple(jnp.zeros_like(sense) for sense in own.memory)
+        system = quiet.coupled(self, Own(jnp.asarray(STICKING), none, ())).still
+        weights, bounds = [system.matrix[i][i] for i in system.mine], self._bounds(quiet)
+        far = [farther(r, w, *bound[1:]) for r, w, bound in zip(rates, weights, bounds, strict=True)]
+        senses, still, moving = [], [], [m & f for m, f in zip(self._move(scene), far, strict=True)]
         for k, moves in enumerate(moving):
             # Where velocities are new they say who moves; otherwise whoever stuck, or stops, has no rate.
             slips = jnp.where(forward[k], 1.0, jnp.where(back[k], -1.0, own.memory[k]))
             kept = jnp.where(stop[k], 0.0, slips)
             still.append(jnp.where(again, ~moves, stop[k] | (own.memory[k] == 0.0) | ~moves))
             senses.append(jnp.where(again, jnp.where(moves, jnp.sign(rates[k]), 0.0), kept))
-        # The motion with the friction of those that move, and none yet of the others.
-        known = tuple(jnp.where(rests, 0.0, sense) for rests, sense in zip(still, senses, strict=True))
-        quiet = scene.still()
-        system = quiet.coupled(self, Own(jnp.asarray(STICKING), known, ())).still
-        bounds = [
-            jnp.stack([jnp.asarray(b, dtype=float) for b in both]) for both in zip(*self._bounds(quiet), strict=True)
-        ]
-        most, giving = jax.lax.stop_gradient(bounds)
-        moved = jnp.stack([system.matrix[i][i] for i in system.mine]) > jnp.stack(self._least(quiet))
+        columns = [jnp.stack([jnp.asarray(b, dtype=float) for b in column]) for column in zip(*bounds, strict=True)]
+        most, giving, _ = jax.lax.stop_gradient(columns)
+        moved = jnp.stack(weights) > jnp.stack(self._least(quiet))
         found = given_way(Candidates(system, most, giving, jnp.stack(still), moved, jnp.stack(senses)))
         memory = tuple(found[k] for k in range(n))
         return Landing(_phase(memory), memory, own.states)

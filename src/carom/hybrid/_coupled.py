@@ -15,6 +15,8 @@ from .automaton import AbstractAutomaton
 from .scene import Own, Scene, merge
 from .world import World
 
+WAY = 16.0  # roundings of a place, as for a contact's hop
+
 
 class Coupled(NamedTuple):
     """Rates of all rows' velocities: rise + weights x, where x are their reactions.
@@ -92,12 +94,18 @@ def mine_of(world: World, i: int) -> range:
     return range(first, first + world.automata[i].holding.count)
 
 
+def farther(speed: Any, weight: Any, giving: Any, place: Any) -> Any:
+    """Would what moves so fast get anywhere before friction stops it? A way shorter than rounding is none."""
+    return jnp.square(speed) > 2.0 * WAY * place * jnp.maximum(weight, 0.0) * giving
+
+
 class BoundedRow(NamedTuple):
     """A row that holds up to a limit, and then gives way."""
 
     row: Row
     most: Any
     giving: Any  # what is left of it then
+    place: Any  # rounding of its place
 
 
 def bounded_rows(pairs: Sequence[tuple[AbstractAutomaton, Own]], at: Scene) -> list[BoundedRow]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ...hybrid._coupled import BoundedRow
+from ...hybrid._coupled import BoundedRow, farther
 from ...hybrid._reaction import dot
 from ...hybrid.scene import Scene
 from ...quantities import Reals
@@ -29,9 +29,10 @@ def with_bounded(problem: Problem, scene: Scene, r: System, bounded: list[Bounde
     w = [[dot(row, t) for t in through] for row in rows]
     rise = [dot(b.row.across, motion.free) + b.row.drift for b in bounded]
     # A blow may have set it moving: then it has given way already.
-    moves = [jnp.abs(b.row.speed) > _rounding(b, scene, motion.free) for b in bounded]
-    fixed = [jnp.where(m & b.row.active, jnp.sign(b.row.speed), 0.0) for b, m in zip(bounded, moves, strict=True)]
     own = [w[len(r.row) + j][len(r.row) + j] for j in range(count)]
+    far = [farther(b.row.speed, x, b.giving, b.place) for b, x in zip(bounded, own, strict=True)]
+    moves = [(jnp.abs(b.row.speed) > _rounding(b, scene, motion.free)) & f for b, f in zip(bounded, far, strict=True)]
+    fixed = [jnp.where(m & b.row.active, jnp.sign(b.row.speed), 0.0) for b, m in zip(bounded, moves, strict=True)]
     giving = [b.giving / jnp.where(b.most > 0.0, b.most, 1.0) for b in bounded]
     zero, one = jnp.asarray(0.0), jnp.asarray(1.0)
     assert problem.noise is not None

@@ -10,6 +10,8 @@ import pytest
 import carom
 from carom import dynamics
 from carom.control import AbstractActuator
+from carom.hybrid.scene import Own, Scene
+from carom.quantities import Real
 
 G = 9.81
 FINE = carom.Settings(rtol=1e-12, atol=1e-13)
@@ -22,11 +24,11 @@ class Ramp(AbstractActuator):
 
     slopes: Any
 
-    def asked(self, scene: Any, own: Any) -> list[Any]:
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
         return [slope * scene.t for slope in self.slopes]
 
 
-def sprung(friction: Any, slides: bool, static: Any = None, scale: float = 1.0) -> carom.World:
+def sprung(friction: Real, slides: bool, static: Real | None = None, scale: float = 1.0) -> carom.World:
     """A wheel on a torsional spring, or a block on a spring that slides, without weight."""
     kind = carom.Slider if slides else carom.Joint
     joint = kind(stiffness=K * scale, friction=friction, static_friction=static)
@@ -69,7 +71,7 @@ def test_batch_equals_single_runs_and_derivatives_are_those_of_the_closed_form()
     table = carom.batch(lambda p: sprung(p["F"], True), {"F": frictions}, start, until=until, settings=FINE)
     np.testing.assert_allclose(np.asarray(table.q)[:, 0], START - 2.0 * STOPS * frictions / K, atol=1e-10)
 
-    def end(friction: Any) -> Any:
+    def end(friction: Real) -> Any:
         return carom.final_state(sprung(friction, True), start, until=until, settings=FINE).y.q[0]
 
     np.testing.assert_allclose(jax.jacfwd(end)(1.0), -2.0 * STOPS / K, rtol=1e-8)

@@ -1,5 +1,6 @@
 """Joints that stick, and rigid contacts: loads that both could carry, blows that pass through joints; effort limits."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ import pytest
 import carom
 from carom import dynamics
 from carom.control import AbstractActuator
+from carom.hybrid.scene import Own, Scene
 
 G, FRICTION, ANGLE = 9.81, 3.0, 0.5
 WEIGHT = 2.0 * G * 0.5 * np.cos(ANGLE)  # moment of a rod of 2 kg and 1 m about its pivot
@@ -19,7 +21,7 @@ class Ramp(AbstractActuator):
 
     slope: Any
 
-    def asked(self, scene: Any, own: Any) -> list[Any]:
+    def asked(self, scene: Scene, own: Own) -> list[Any]:
         return [self.slope * scene.t, *[0.0] * (self.links - 1)]
 
 
@@ -70,7 +72,7 @@ def test_a_blow_passes_through_a_joint_that_sticks() -> None:
     assert result.energy.max_error_percent < 1e-6
 
 
-def limited(effort_limit: float | None, limit: Any, rate: float | None = None) -> carom.World:
+def limited(effort_limit: float | None, limit: list[float] | None, rate: float | None = None) -> carom.World:
     """A boom that turns, and a rod that slides along it."""
     joints = [carom.Joint(), carom.Slider(effort_limit=effort_limit)]
     links = [carom.Link(carom.Rod(1.0, 1.0), name=n, joint=j) for n, j in zip(("a", "b"), joints, strict=True)]
@@ -93,7 +95,7 @@ def test_the_limit_of_a_joint_cuts_what_a_controller_commands_as_its_own_limit_d
     np.testing.assert_allclose(ends["joint"], ends["controller"], rtol=1e-8)
     np.testing.assert_array_equal(ends["both"], ends["controller"])
     sampled = limited(8.0, None, rate=50.0)
-    own = sampled.automata[0].start(carom.hybrid.scene.Scene(sampled.mechanism, 0.0, (0.0, 0.0), (0.0, 0.0)))
+    own = sampled.automata[0].start(Scene(sampled.mechanism, 0.0, (0.0, 0.0), (0.0, 0.0)))
     np.testing.assert_allclose(own.memory[1:], [45.0, 8.0])
 
 
@@ -122,6 +124,6 @@ def posed() -> carom.World:
 
 
 @pytest.mark.parametrize(("wrong", "sentence"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_is_refused(wrong: Any, sentence: str) -> None:
+def test_what_cannot_be_is_refused(wrong: Callable[[], object], sentence: str) -> None:
     with pytest.raises(carom.CaromError, match=sentence):
         wrong()

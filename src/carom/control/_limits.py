@@ -8,19 +8,20 @@ Within a side the torque is smooth, so no step straddles the corner of a clipped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from .._arguments import GainsLike
 from ..quantities import Flag, Memory
 
 SLOP = 0.05  # of the limit: farther beyond than this, the limit decides and not the side that is remembered
 
 
-def least_limits(links: int, own: Any, joints: tuple[Any, ...] | None) -> tuple[Any, ...]:
+def least_limits(links: int, own: GainsLike, joints: tuple[Any, ...] | None) -> tuple[Any, ...]:
     """The largest effort of every joint, by the controller's own limits and those of the joints; None: any."""
-    mine: Sequence[Any] = (None,) * links if own is None else own
+    mine: Any = (None,) * links if own is None else own
     theirs = (None,) * links if joints is None else joints
     return tuple(b if a is None else a if b is None else jnp.minimum(a, b) for a, b in zip(mine, theirs, strict=True))
 

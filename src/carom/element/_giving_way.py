@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from ..hybrid._coupled import Coupled
 from ..hybrid.condition import ROUNDING
+from ..quantities import Vector
 
 ALIKE = 6  # rounds that change all broken decisions
 ROUNDS = 16  # and as many for each joint, at most
@@ -41,7 +42,7 @@ def given_way(c: Candidates) -> Any:
     mine = slice(c.system.mine.start, c.system.mine.stop)
     number = jnp.arange(n)
 
-    def broken(senses: Any) -> tuple[Any, Any]:
+    def broken(senses: Vector) -> tuple[Any, Any]:
         """Whose condition does not hold, and which sense it has instead."""
         sticks = c.still & c.moved & (senses == 0.0)
         given = c.system.with_mine(jnp.zeros(rows), -senses * c.giving)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..quantities import Reals
+from ..quantities import Coordinates, Flags, Real, Reals, Vector
 from ._reaction import Row, dot, least, masked, singular
 from ._row_arrays import RowArrays, dead_rows, least_of_norm, masked_array
 from .automaton import AbstractAutomaton
@@ -31,7 +31,7 @@ class Coupled(NamedTuple):
     dead: Any  # flags: nothing moves these
     mine: range  # rows of the automaton that asks
 
-    def reactions(self, active: Any, right: Any) -> Any:
+    def reactions(self, active: Flags, right: Vector) -> Any:
         """The reactions of these rows alone that bring their rates to `right`."""
         if not isinstance(self.weights, list):
             return least_of_norm(masked_array(self.weights, active), jnp.where(active, right, 0.0), self.dead)
@@ -39,7 +39,7 @@ class Coupled(NamedTuple):
         wanted = [jnp.where(a, r, 0.0) for a, r in zip(on, right, strict=True)]
         return jnp.stack(least(masked(self.weights, on), wanted, list(self.dead)))
 
-    def rates(self, forces: Any) -> tuple[Any, Any]:
+    def rates(self, forces: Vector) -> tuple[Any, Any]:
         """Rates of all rows under these reactions, and the sizes of their terms."""
         return self.rise + self.matrix @ forces, self.sizes + jnp.abs(self.matrix) @ jnp.abs(forces)
 
@@ -53,12 +53,12 @@ class Coupled(NamedTuple):
         """The weights as an array."""
         return jnp.stack([jnp.stack(row) for row in self.weights]) if isinstance(self.weights, list) else self.weights
 
-    def with_mine(self, values: Any, own: Any) -> Any:
+    def with_mine(self, values: Vector, own: Vector) -> Any:
         """Numbers of all rows, with these instead of those of the automaton that asks."""
         return jnp.concatenate([values[: self.mine.start], own, values[self.mine.stop :]])
 
 
-def coupled(rows: list[Row] | RowArrays, free: Any, solve: Callable[[Any], Any], mine: range) -> Coupled:
+def coupled(rows: list[Row] | RowArrays, free: Coordinates, solve: Callable[[Any], Any], mine: range) -> Coupled:
     """The system; `free` are the accelerations without reactions, `solve` applies the inverse mass matrix."""
     if isinstance(rows, RowArrays):
         free = merge(free) if isinstance(free, tuple) else free
@@ -94,7 +94,7 @@ def mine_of(world: World, i: int) -> range:
     return range(first, first + world.automata[i].holding.count)
 
 
-def farther(speed: Any, weight: Any, giving: Any, place: Any) -> Any:
+def farther(speed: Real, weight: Real, giving: Real, place: Real) -> Any:
     """Would what moves so fast get anywhere before friction stops it? A way shorter than rounding is none."""
     return jnp.square(speed) > 2.0 * WAY * place * jnp.maximum(weight, 0.0) * giving
 

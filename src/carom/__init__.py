@@ -40,6 +40,7 @@ from .captures import capture_by_pseudo_inverse as capture_by_pseudo_inverse
 from .contact import Ambrosio as Ambrosio
 from .contact import Among as Among
 from .contact import BengisuAkay as BengisuAkay
+from .contact import Block as Block
 from .contact import Capsule as Capsule
 from .contact import CarvalhoMartins as CarvalhoMartins
 from .contact import Circle as Circle

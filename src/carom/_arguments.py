@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     PartsLike: TypeAlias = Part | Sequence[Part]
     TouchingLike: TypeAlias = Site | str | AbstractPair | AbstractShape  # a site, its name, a joint's stop, a shape
     AgainstLike: TypeAlias = AbstractSurface | Site | Segment | Ring | AbstractShape | str | None
+    DuringLike: TypeAlias = tuple[str, str | Sequence[str]] | Sequence[Any] | None  # an automaton and its phases
     ContactLike: TypeAlias = Part | str  # a contact, or its name
     ContactsLike: TypeAlias = Contact | Sequence[Contact]
     AutomatonLike: TypeAlias = AbstractAutomaton
@@ -85,7 +86,7 @@ else:
     ShapesLike = ShapeLike = ShapeListLike = ResultsLike = WorldLike = CaptureLike = EndsLike = MaterialLike = (
         NormalLike
     ) = FrictionLike = SurfaceLike = Any
-    SurfacesLike = OutlinesLike = Any
+    SurfacesLike = OutlinesLike = DuringLike = Any
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any

@@ -74,6 +74,7 @@ BODIES = (
 SURFACES = (
     at("contact.surfaces.plane.Plane"),
     at("contact.surfaces.circle.Circle"),
+    at("contact.surfaces.block.Block"),
     at("contact.surfaces.spline.Spline"),
 )
 SHAPES = (

@@ -231,6 +231,7 @@ def surface(data):
         (carom.Plane, {"height": angle}),
         (carom.Plane, {"point": place, "slope": st.floats(-1.5, 1.5).map(lambda x: round(x, 9))}),
         (carom.Circle, {"centre": place, "radius": positive, "inside": st.booleans()}),
+        (carom.Block, {"corners": st.just([(0.0, 0.0), (1.0, 0.1), (0.3, 0.7)]), "rounding": positive}),
     )
     motions = (
         None,

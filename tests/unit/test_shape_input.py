@@ -27,6 +27,14 @@ REFUSED = [
     (lambda: carom.Polygon("a", [(0, 0), (1, 0), (2, 0), (1, 1)]), "must be convex"),
     (lambda: carom.Polygon("a", [(1, 0), (-0.8, 0.6), (0.3, -1), (0.3, 1), (-0.8, -0.6)]), "cross each other"),
     (lambda: carom.Polygon("a", SQUARE[:2]), "at least 3"),
+    (lambda: carom.Block(SQUARE[::-1]), "corners of Block run clockwise"),
+    (lambda: carom.Block([*SQUARE[:2], (0.0, -0.05), SQUARE[3]]), "corners[2] of Block does not turn to the left"),
+    (lambda: carom.Block([(x + 1e6, y) for x, y in SQUARE[::-1]]), "corners of Block run clockwise"),
+    (lambda: carom.Block(SQUARE[:2]), "corners of Block are 2; a polygon has at least 3"),
+    (lambda: carom.Block(SQUARE, -1.0), "rounding of Block is -1"),
+    (lambda: carom.Block([(0.0, 0.0), (1.0, 0.0), (float("nan"), 1.0)]), "corners[2] of Block"),
+    (lambda: met(carom.Polygon("a.a.tip", SQUARE), carom.Block(SQUARE), carom.Hertz(1e6)), "count twice"),
+    (lambda: met(carom.Capsule("a.a.tip", (0, 0), (1, 0)), carom.Block(SQUARE), 0.5), "a bar without thickness"),
     (lambda: carom.Polygon("a", SQUARE, -0.1), "rounding of Polygon at 'a' is -0.1"),
     (lambda: carom.Capsule("a", (0.1, 0.0), (0.1, 0.0)), "begins and ends at one point"),
     (lambda: carom.Ellipse("a", 0.0, 1.0), "a of Ellipse at 'a' is 0; it must be greater than 0"),
@@ -91,12 +99,14 @@ def test_a_world_with_shapes_is_written_and_read_back(tmp_path):
             carom.Capsule("b.b.tip", (0, 0), (0.1, 0), 0.02), carom.Ellipse("a.a.tip", 0.2, 0.1), 0.5, name="hit"
         ),
         carom.Contact(carom.Round("b.b.tip", 0.1), FLOOR, carom.Newton(0.5), carom.Coulomb(0.3), name="ball"),
+        carom.Contact(carom.Polygon("b.b.tip", SQUARE), carom.Block([(5, 0), (6, 0), (6, 1)]), 0.5, name="step"),
+        carom.Contact(carom.Ellipse("a.a.tip", 0.2, 0.1), carom.Block([(5, 0), (6, 0), (6, 1)]), 0.5, name="egg"),
     ]
     world = carom.World(boxes(), contacts=contacts)
     start = world.state(base=[(0.0, 1.0), (3.0, 1.0)])
     carom.Scenario.of(world, start, until=1.0, name="shapes").save(tmp_path / "shapes.toml")
     again = carom.Scenario.load(tmp_path / "shapes.toml")
-    assert sorted(again.contacts) == ["ball", "floor", "hit"]
+    assert sorted(again.contacts) == ["ball", "egg", "floor", "hit", "step"]
     assert str(again.world()) == str(world)
 
 

@@ -59,6 +59,7 @@ from .shape import Round as Round
 from .shape_contact import Among as Among
 from .shape_contact import Ground as Ground
 from .surfaces import AbstractSurface as AbstractSurface
+from .surfaces import Block as Block
 from .surfaces import Circle as Circle
 from .surfaces import Graph as Graph
 from .surfaces import Implicit as Implicit

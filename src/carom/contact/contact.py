@@ -6,11 +6,12 @@ from typing import Any
 
 import equinox as eqx
 
-from .._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
+from .._arguments import AgainstLike, DuringLike, FrictionLike, NormalLike, TouchingLike
 from ..hybrid._member import AbstractMember, AbstractUnplaced
 from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from ..quantities import Real
+from .during import refuse_switched
 from .normal import AbstractNormalLaw
 from .shape import AbstractShape
 
@@ -33,6 +34,8 @@ class Contact(eqx.Module, metaclass=_ByLaw):
       its time; with an impulsive one (`Newton(0.5)`, `Poisson`, `Stronge`, `Plastic()`; a number e stands for
       `Newton(e)`) the contact is rigid: it strikes at an instant, and may stay closed. The world gathers rigid ones
     - `friction`: a friction law; none by default. A rigid contact takes laws that stick exactly
+    - `during`: ("control", ["posture 1"]): it is there only while that automaton is in one of these phases. Rigid
+      contacts alone; one that is inside when it is switched on ends the run
     - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
 
         carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
@@ -50,6 +53,7 @@ class Contact(eqx.Module, metaclass=_ByLaw):
         radius: Real = 0.0,
         other_radius: Real = 0.0,
         name: str | None = None,
+        during: DuringLike = None,
     ) -> None:
         raise NotImplementedError  # each kind of contact has its own
 
@@ -62,23 +66,27 @@ def _chosen(
     radius: Real = 0.0,
     other_radius: Real = 0.0,
     name: str | None = None,
+    during: DuringLike = None,
 ) -> Any:
     if isinstance(site, AbstractShape) or isinstance(against, AbstractShape):
         from .shape_contact import shape_contact  # which are contacts
 
-        return shape_contact(site, against, normal, friction, (radius, other_radius), name)
-    given = (against, normal, friction, radius, other_radius, name)
+        return shape_contact(site, against, normal, friction, (radius, other_radius), name, during)
+    given = (against, normal, friction, radius, other_radius, name, during)
     if isinstance(site, str) or isinstance(against, str) or getattr(against, "unplaced", False):
         return UnplacedContact(site, *given)
     return _made(site, *given)
 
 
-def _made(site: TouchingLike, against: AgainstLike, normal: NormalLike, *rest: Any) -> Any:
+def _made(site: TouchingLike, against: AgainstLike, normal: NormalLike, *given: Any) -> Any:
     from .compliant import CompliantContact  # which are contacts
     from .impact import RigidContact
 
-    kind: Any = CompliantContact if isinstance(normal, AbstractNormalLaw) else RigidContact
-    return kind(site, against, normal, *rest)
+    if not isinstance(normal, AbstractNormalLaw):
+        return RigidContact(site, against, normal, *given)
+    *rest, during = given
+    refuse_switched(str(rest[-1] or getattr(site, "name", site)), during)
+    return CompliantContact(site, against, normal, *rest)
 
 
 def _placed(mechanism: Mechanism, given: Any) -> Any:
@@ -93,11 +101,11 @@ class UnplacedContact(AbstractUnplaced, Contact):
 
     site: Any
     against: Any
-    rest: tuple[Any, ...]  # laws, radii, name
+    rest: tuple[Any, ...]  # laws, radii, name, during
     name: str | None = eqx.field(static=True)
 
     def __init__(self, site: TouchingLike, against: AgainstLike, *rest: Any) -> None:
-        self.site, self.against, self.rest, self.name = site, against, rest, rest[-1]
+        self.site, self.against, self.rest, self.name = site, against, rest, rest[-2]
 
     def placed(self, mechanism: Mechanism) -> AbstractAutomaton | AbstractMember:
         made: AbstractAutomaton | AbstractMember = _made(

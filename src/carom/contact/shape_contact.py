@@ -10,11 +10,12 @@ import equinox as eqx
 import numpy as np
 
 from .. import errors
-from .._arguments import AgainstLike, FrictionLike, NormalLike, OutlinesLike, SurfacesLike, TouchingLike
+from .._arguments import AgainstLike, DuringLike, FrictionLike, NormalLike, OutlinesLike, SurfacesLike, TouchingLike
 from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
 from ..quantities import Real, Reals
 from .contact import Contact
+from .during import during_of, refuse_switched
 from .normal import AbstractNormalLaw
 from .pairs._expansion import pairs_between
 from .shape import AbstractShape, Capsule, Round
@@ -29,10 +30,12 @@ class ShapeContact(AbstractUnplaced, Contact):
     normal: Any
     friction: Any
     name: str = eqx.field(static=True)
+    during: Any = eqx.field(static=True)
 
-    def __init__(self, shape: AbstractShape, against: AgainstLike, *rest: Any) -> None:
+    def __init__(self, shape: AbstractShape, against: AgainstLike, *rest: Any, during: DuringLike = None) -> None:
         self.shape, self.against = shape, against
         self.normal, self.friction, self.name = rest
+        self.during = during_of(self.name, during)
 
     def placed(self, mechanism: Mechanism) -> tuple[Any, ...]:
         from .compliant import CompliantContact  # which are contacts
@@ -41,11 +44,14 @@ class ShapeContact(AbstractUnplaced, Contact):
         shape = self.shape.placed(mechanism)
         against = self.against.placed(mechanism) if isinstance(self.against, AbstractShape) else self.against
         rigid = not isinstance(self.normal, AbstractNormalLaw)
-        made: Any = RigidContact if rigid else CompliantContact
-        pairs = pairs_between(self.name, shape, against, rigid)
-        return tuple(
-            made(pair, None, self.normal, self.friction, name=f"{self.name} {words}".strip()) for words, pair in pairs
-        )
+        pairs = [
+            (f"{self.name} {words}".strip(), pair) for words, pair in pairs_between(self.name, shape, against, rigid)
+        ]
+        laws = (None, self.normal, self.friction)
+        if rigid:
+            return tuple(RigidContact(pair, *laws, name=name, during=self.during) for name, pair in pairs)
+        refuse_switched(self.name, self.during)
+        return tuple(CompliantContact(pair, *laws, name=name) for name, pair in pairs)
 
 
 def shape_contact(
@@ -55,6 +61,7 @@ def shape_contact(
     friction: FrictionLike,
     radii: Reals,
     name: str | None,
+    during: DuringLike = None,
 ) -> ShapeContact:
     """What `carom.Contact` makes of shapes; a site opposite to a shape is a point there."""
     word = name or " on ".join(_word(x) for x in (shape, against) if not isinstance(x, AbstractSurface))
@@ -64,7 +71,7 @@ def shape_contact(
         shape = Round(shape)
     if not isinstance(against, AbstractShape | AbstractSurface):
         against = Round(against)
-    return ShapeContact(shape, against, normal, friction, word)
+    return ShapeContact(shape, against, normal, friction, word, during=during)
 
 
 def _word(thing: Any) -> str:

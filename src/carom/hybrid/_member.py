@@ -25,6 +25,10 @@ class AbstractMember(eqx.Module):
     ) -> AbstractAutomaton:
         """One automaton of all members of this kind, this one the first."""
 
+    def tied(self, others: Sequence[AbstractAutomaton]) -> Any:
+        """The same, with what it must know of the other automata of the world."""
+        return self
+
 
 class AbstractUnplaced(abc.ABC):
     """Names its sites, and becomes what it is when the mechanism is known."""
@@ -34,13 +38,19 @@ class AbstractUnplaced(abc.ABC):
         """The same, with the sites of this mechanism: an automaton or a member, or a tuple of them."""
 
 
-def gather(mechanism: Mechanism, items: Sequence[Any], settle_speed: Real, friction_rule: str) -> tuple[Any, ...]:
-    """Members of one kind as one automaton, behind all others."""
+def gather(
+    mechanism: Mechanism,
+    items: Sequence[Any],
+    settle_speed: Real,
+    friction_rule: str,
+    others: Sequence[AbstractAutomaton] = (),
+) -> tuple[Any, ...]:
+    """Members of one kind as one automaton, behind all that stand alone; `others` are the rest of the world."""
     kinds: dict[type, list[Any]] = {}
+    alone = [item for item in items if not isinstance(item, AbstractMember)]
     for item in items:
         if isinstance(item, AbstractMember):
-            kinds.setdefault(type(item), []).append(item)
-    alone = [item for item in items if not isinstance(item, AbstractMember)]
+            kinds.setdefault(type(item), []).append(item.tied((*alone, *others)))
     return (*alone, *(found[0].gathered(mechanism, found, settle_speed, friction_rule) for found in kinds.values()))
 
 

@@ -36,7 +36,7 @@ WORDS = {
     NO_MOTION: "rigid contacts allow no motion here, or more than one (with friction: Painleve's paradox): use a "
     "compliant law there, or less friction",
     INSIDE: "an open contact is inside its surface, which was crossed without an event: the surface is not smooth, or "
-    "moves faster than it says",
+    "moves faster than it says; or the contact was switched on (`during`) when it was there",
     RUNAWAY: "something runs away: it is faster than light, or ever faster without end; a controller diverges, or a "
     "force keeps adding energy: lower its gains, raise its sampling rate, or check the sign of a force",
     CHATTER: "10,000 events, each within a thousandth of a step, that lead nowhere; automata keep switching each "

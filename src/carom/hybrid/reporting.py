@@ -102,6 +102,7 @@ class ContactReport(NamedTuple):
     - `begins`: the exit by which it closes
     - `rigid`: its blows are instantaneous, and `Report.blows` tells their impulses
     - `laws`: of the normal direction and of friction, if it is made of them
+    - `during`: name of an automaton, and the phases of it in which the contact is there; None: always
     """
 
     name: str
@@ -110,6 +111,7 @@ class ContactReport(NamedTuple):
     begins: str
     rigid: bool = False
     laws: tuple[Any, ...] = ()
+    during: tuple[str, tuple[str, ...]] | None = None
 
 
 class Touch(NamedTuple):

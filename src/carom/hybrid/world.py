@@ -72,10 +72,9 @@ class World(eqx.Module):
         refuse_loose_joints(mechanism)
         self.mechanism = mechanism
         met = (*_listed(mechanism, "contacts", contacts), *_listed(mechanism, "ground", ground))
-        touching = gather(mechanism, met, settle_speed, friction_rule)
-        parts = (_listed(mechanism, field, given) for field, given in (("control", control), ("elements", elements)))
-        given = (automaton for part in parts for automaton in part)
-        self.automata = (*touching, *given, *of_joints(mechanism))
+        acting = (*_listed(mechanism, "control", control), *_listed(mechanism, "elements", elements))
+        acting = (*acting, *of_joints(mechanism))
+        self.automata = (*gather(mechanism, met, settle_speed, friction_rule, acting), *acting)
         self.constraints = _held(mechanism, constraints)
         self.gravity = gravity_vector(gravity)
         self.length, self.mass = length_of(mechanism), jnp.sum(mechanism.numbers.mass)

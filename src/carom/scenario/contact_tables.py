@@ -11,6 +11,7 @@ from ..errors import CaromError, name_in
 from ..forms import stated
 from ..hybrid._member import AbstractUnplaced
 from ..hybrid.automaton import AbstractAutomaton
+from ..hybrid.reporting import ContactReport
 from ..mechanism import Mechanism
 from .fields import Number, Part, Word, says
 from .form_tables import FormTable, choice, plain, plain_fields, told_by
@@ -140,6 +141,13 @@ class OfShapes:
         return {"shape": told_shape(first), "against": told_shape(second)}
 
 
+class During(Part):
+    """Phases of something else, in which a contact is there."""
+
+    of: Word = says("name of a controller, or of anything else that has phases")
+    phases: list[Word] = says("names of its phases")
+
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -159,11 +167,14 @@ class Contact(Part):
     radius: Number = says("of the round tip at the site [m] >= 0", 0.0)
     normal: NormalLaw = says("law of the normal direction: compliant (hertz, ...) or impulsive (newton, ...)")
     friction: FrictionLaw | None = says("friction law; none if left out", None)
+    during: During | None = says("it is there only in some phases of a controller; always if left out", None)
 
     def made(self, name: str, whole: Mechanism, surfaces: dict[str, Any], materials: dict[str, Any]) -> Any:
         friction = None if self.friction is None else made_law(self.friction, materials)
         normal = made_law(self.normal, materials)
-        made = contact.Contact(normal=normal, friction=friction, name=name, **self._pair(whole, surfaces))
+        during = None if self.during is None else (self.during.of, self.during.phases)
+        laws = {"normal": normal, "friction": friction, "during": during}
+        made = contact.Contact(name=name, **laws, **self._pair(whole, surfaces))
         return made.placed(whole) if isinstance(made, AbstractUnplaced) else made
 
     def _pair(self, whole: Mechanism, surfaces: dict[str, Any]) -> dict[str, Any]:
@@ -187,17 +198,21 @@ class Contact(Part):
         return out | self.against.made(whole)
 
     @classmethod
-    def told(cls, pair: Any, normal: object, friction: contact.AbstractFriction | None, notes: Notes) -> dict[str, Any]:
-        table = told_by(PAIRS, "a pair", pair, notes) | {"normal": told_law(normal, notes)}
-        rubs = friction is not None and friction.rubs
-        return table | ({"friction": told_law(friction, notes)} if rubs else {})
+    def told(cls, held: ContactReport, notes: Notes) -> dict[str, Any]:
+        normal, friction = held.laws
+        table = told_by(PAIRS, "a pair", held.pair, notes) | {"normal": told_law(normal, notes)}
+        if friction is not None and friction.rubs:
+            table |= {"friction": told_law(friction, notes)}
+        if held.during is not None:
+            table |= {"during": {"of": held.during[0], "phases": list(held.during[1])}}
+        return table
 
 
 def told_contacts(automaton: AbstractAutomaton, notes: Notes) -> dict[str, dict[str, Any]]:
     """The contacts that an automaton holds, by name."""
     held = automaton.report.contacts
     # Several pairs may stand for one contact of a shape, which has their `group` as its name.
-    return {getattr(c.pair, "group", c.name): Contact.told(c.pair, c.laws[0], c.laws[1], notes) for c in held}
+    return {getattr(c.pair, "group", c.name): Contact.told(c, notes) for c in held}
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------

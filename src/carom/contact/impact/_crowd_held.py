@@ -205,7 +205,9 @@ def crowd_modes(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any,
     return jnp.where(stays, jnp.where(friction_slots(crowd), closed, 1), OPEN), found.found
 
 
-def crowd_guards(crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, passes: Flags) -> tuple[Condition, ...]:
+def crowd_guards(
+    crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, passes: Flags, away: Any = None
+) -> tuple[Condition, ...]:
     """When a contact strikes, lifts, slips, stops, or has no answer: a family each."""
     modes = memory.modes
     shared = jax.lax.stop_gradient(held.shared)
@@ -213,9 +215,12 @@ def crowd_guards(crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, pa
     gap, place = -s.touch.indentation, jax.lax.stop_gradient(s.place)
     none = memory.speed  # a blow would decide that it does not close
     strike = rising(-gap, slow=2.0 * none, deep=2.0 * place, rounding=place, floor=none)
-    strikes = unless(~is_open | (passes & (-gap <= 2.0 * place)), strike)
-    noise = jax.lax.stop_gradient(held.noise)
-    lifts = unless(is_open | ~held.leaves, level(-held.normal - 2.0 * noise, shared + noise))
+    passes, leaves, noise = passes & (-gap <= 2.0 * place), held.leaves, jax.lax.stop_gradient(held.noise)
+    excess = -held.normal - 2.0 * noise
+    if away is not None:
+        passes, leaves, excess = passes | away, leaves | away, jnp.where(away, 1.0, excess)
+    strikes = unless(~is_open | passes, strike)
+    lifts = unless(is_open | ~leaves, level(excess, shared + noise))
     at = crowd.rubs
     if not len(at):
         return strikes, lifts

@@ -11,6 +11,7 @@ from ...hybrid._row_arrays import least_of_norm, masked_array
 from ...hybrid.automaton import Landing
 from ...hybrid.scene import Own, Scene, merge
 from ...quantities import Flag, Real
+from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN, STICKING, sense_of
 from ._course import Blows, impulses_along
 from ._crowd import (
@@ -75,7 +76,10 @@ def landed_together(
     before = merge(scene.acceleration) if isinstance(scene.acceleration, tuple) else scene.acceleration
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
-    part = slots.on & r.moved & ~grazes
+    part, away, depth = slots.on & r.moved & ~grazes, crowd.away(scene), s.touch.indentation[at]
+    if away is not None:
+        inside = jnp.asarray(crowd.switched)[at] & slots.on & ~away[at] & entered(scene, depth, s.place[at])
+        part = part & ~away[at] & ~inside
     jammed = jnp.any(exits.strikes & ~r.moved & ~grazes)
     slow = _slow_rebounds(settle_speed, r, motions, noise)
     asked = crowd.each(lambda c: c.law.asked)[at]
@@ -90,13 +94,15 @@ def landed_together(
     least = (jnp.where(resting & struck, noise.speed, least[0]), least[1])
     after = moving(scene, _like(scene, v))
     later = later._replace(speed=speed[0], sliding=speed[1])
-    senses = jnp.where(struck & (jnp.abs(later.sliding) <= noise.sliding), 0.0, senses)
+    # What went with the speeds that are none may have been all of the sliding, or more than all of it.
+    senses = jnp.where(struck, _driven_senses(crowd, modes, r, later, noise), senses)
     slips = jnp.where(exits.right, 1.0, jnp.where(exits.left, -1.0, senses))
     new, found = crowd_modes(crowd, after, later, resting, jnp.where(struck, senses, slips), rows @ through)
     fails = jnp.any(exits.paradox) | (struck & ~blow.found) | jammed | ~found
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
     phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
     passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
+    passed = passed if away is None else jnp.where(inside, IGNORED, passed)
     none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
     remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
     driven = _driven(crowd, scene, struck, slots, blow)
@@ -214,10 +220,7 @@ def _quiet(
     resting = part & ((jnp.abs(speed) <= none) | (closed & ~struck))
     least = jnp.maximum(noise.speed, jnp.where(resting, jnp.abs(speed), 0.0))
     slowest = jnp.max(jnp.where(exits.stop, jnp.abs(u), 0.0), initial=0.0)
-    drift = jnp.where(modes == STICKING, 2.0 * jnp.abs(r.sliding), 0.0)
-    band = crowd.rubbing(lambda friction: friction.stops_at)[r.slots.place]
-    moves = jnp.abs(u) > jnp.maximum(jnp.maximum(noise.sliding, drift), band)
-    driven = jnp.where(moves, jnp.sign(u), 0.0)
+    driven = _driven_senses(crowd, modes, r, later, noise)
     kept = jnp.where(modes == STICKING, 0.0, sense_of(modes))
     kept = jnp.where(modes == OPEN, driven, kept)
     sense = jnp.where(struck, driven, kept)
@@ -226,6 +229,14 @@ def _quiet(
     sense = jnp.where((ends & ~struck) | ~friction_slots(crowd), 0.0, sense)
     along = jnp.maximum(noise.sliding, jnp.where(sense == 0.0, jnp.abs(u), 0.0))
     return resting, sense, (least, along)
+
+
+def _driven_senses(crowd: Crowd, modes: Any, r: Lines, later: Lines, noise: CrowdNoise) -> Any:
+    """Senses of sliding after a blow, 0 where there is none; before it, what stuck had the integration's error."""
+    drift = jnp.where(modes == STICKING, 2.0 * jnp.abs(r.sliding), 0.0)
+    band = crowd.rubbing(lambda friction: friction.stops_at)[r.slots.place]
+    moves = jnp.abs(later.sliding) > jnp.maximum(jnp.maximum(noise.sliding, drift), band)
+    return jnp.where(moves & friction_slots(crowd), jnp.sign(later.sliding), 0.0)
 
 
 def _at_rest(later: Lines, through: Any, still: Any, v: Any) -> tuple[Any, tuple[Any, Any]]:

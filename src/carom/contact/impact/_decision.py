@@ -12,6 +12,7 @@ from ...hybrid.automaton import Landing
 from ...hybrid.condition import any_of
 from ...hybrid.scene import Own, Scene
 from ...quantities import Coordinates, Flag, Given, Real
+from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN
 from ._impulses import blow_of, driven
 from ._maintained import memory_of, phase_of, stopped
@@ -32,7 +33,13 @@ class Fired(NamedTuple):
 
 
 def landed(
-    contacts: Contacts, settle_speed: Real, friction_rule: str, scene: Scene, own: Own, fired: tuple[Flag, ...]
+    contacts: Contacts,
+    settle_speed: Real,
+    friction_rule: str,
+    scene: Scene,
+    own: Own,
+    fired: tuple[Flag, ...],
+    away: list[Any] | None = None,
 ) -> Landing:
     """One decision for all contacts together: the blow, then who rests, slides or leaves."""
     exits = _by_kind(contacts, list(fired))
@@ -42,6 +49,9 @@ def landed(
     noise = noise_of(contacts, scene, r, free)
     grazes = _grazes(scene, closed, r, (free, scene.acceleration), noise)
     part = _taking_part(closed, exits.strikes, struck, r, noise)
+    if away is not None:
+        inside = _inside(contacts, scene, away, r, noise)
+        part = [on & ~gone & ~deep for on, gone, deep in zip(part, away, inside, strict=True)]
     # No impulse acts on what nothing moves; if it must not pass, there is no answer.
     part = [on & moved & ~passes for on, moved, passes in zip(part, r.moved, grazes, strict=False)]
     jammed = any_of([s & ~moved & ~g for s, moved, g in zip(exits.strikes, r.moved, grazes, strict=False)])
@@ -60,6 +70,9 @@ def landed(
         senses = _without_slide(senses, struck, later.speed[len(contacts) :], noise.speed[len(contacts) :])
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
     least = _passed(grazes, r, least)
+    if away is not None:
+        ignored = [jnp.where(deep, IGNORED, e) for deep, e in zip(inside, least, strict=False)]
+        least = (*ignored, *least[len(ignored) :])
     phase = jnp.where(any_of(exits.paradox) | (struck & ~found) | jammed, total(contacts), phase)
     kept, times = _of_the_blow(contacts, scene, own, modes, struck, impulses)
     none = jax.lax.stop_gradient(within_bands(contacts, modes_of(contacts, phase), later.speed, list(least)))
@@ -76,6 +89,12 @@ def _taking_part(closed: list[Any], strikes: list[Any], struck: Flag, r: System,
     """Whoever is at the surface takes part, closed or not: a blow at one presses the others."""
     near = [-row.touch.indentation <= 2.0 * e for row, e in zip(r.each, noise.place, strict=True)]
     return [on | s | (close & struck) for on, s, close in zip(closed, strikes, near, strict=True)]
+
+
+def _inside(contacts: Contacts, scene: Scene, away: list[Any], r: System, noise: Noise) -> list[Any]:
+    """Contacts that were inside when they were switched on."""
+    deep = [entered(scene, row.touch.indentation, e) for row, e in zip(r.each, noise.place, strict=True)]
+    return [inside & ~gone & (c.during is not None) for c, gone, inside in zip(contacts, away, deep, strict=True)]
 
 
 def _grazes(scene: Scene, closed: list[Any], r: System, motions: tuple[Any, Any], noise: Noise) -> list[Any]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...mechanism import Mechanism, Site
 from ...quantities import Real
+from ..during import During
 from ..pairs import AbstractPair
 from ._lane_scene import Body, LaneScene, Ways, body_at
 from .rigid_contact import Contacts, RigidContact
@@ -29,6 +30,8 @@ class Kind(eqx.Module):
     members: tuple[int, ...] = eqx.field(static=True)  # their places in the list of all
     structures: tuple[Any, ...] = eqx.field(static=True)  # of each as a pytree; the first stands for all
     bodies: tuple[tuple[Body, ...], ...] = eqx.field(static=True)  # of each: its sites, or the links of its joint
+
+    during: tuple[During | None, ...] = eqx.field(static=True)  # of each: when it is there
 
     def contact(self, k: int) -> RigidContact:
         """Number k of its members."""
@@ -55,7 +58,8 @@ def _kind(mechanism: Mechanism, contacts: Contacts, members: tuple[int, ...]) ->
     leaves = [[jnp.asarray(x, dtype=float) for x in jax.tree.leaves(c)] for c in mine]
     numbers = [jnp.stack(column) for column in zip(*leaves, strict=True)]
     bodies = tuple(_bodies(mechanism, c.pair) for c in mine)
-    return Kind(numbers, members, tuple(jax.tree.structure(c) for c in mine), bodies)
+    during = tuple(c.during for c in mine)
+    return Kind(numbers, members, tuple(jax.tree.structure(c) for c in mine), bodies, during)
 
 
 def _bodies(mechanism: Mechanism, pair: AbstractPair) -> tuple[Body, ...]:

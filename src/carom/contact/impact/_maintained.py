@@ -118,8 +118,10 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
     return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense, shared)
 
 
-def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory) -> tuple[Condition, ...]:
-    """When a contact strikes, lifts, slips, stops, or has no answer."""
+def guards(
+    contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memory: Memory, away: list[Any] | None = None
+) -> tuple[Condition, ...]:
+    """When a contact strikes, lifts, slips, stops, or has no answer; those that are switched off strike never."""
     n, shared = len(contacts), jax.lax.stop_gradient(held.shared)
     r = system_of(contacts, scene)
     strikes, lifts = [], []
@@ -129,10 +131,13 @@ def guards(contacts: Contacts, scene: Scene, modes: list[Any], held: Held, memor
         none = memory.speed[i]  # a blow would decide that it does not close
         strike = rising(-gap, slow=2.0 * none, deep=2.0 * noise, rounding=noise, floor=none)
         passes = r.each[i].passes(scene) & (-gap <= 2.0 * noise)
+        leaves, excess = held.leaves[i], -held.forces[i] - 2.0 * jax.lax.stop_gradient(held.noise[i])
+        if away is not None and contact.during is not None:
+            passes = passes | away[i]
+            leaves, excess = leaves | away[i], jnp.where(away[i], 1.0, excess)
         strikes.append(unless((modes[i] != OPEN) | passes, strike))
-        noise = jax.lax.stop_gradient(held.noise[i])
-        pulls = level(-held.forces[i] - 2.0 * noise, shared + noise)
-        lifts.append(unless((modes[i] == OPEN) | ~held.leaves[i], pulls))
+        pulls = level(excess, shared + jax.lax.stop_gradient(held.noise[i]))
+        lifts.append(unless((modes[i] == OPEN) | ~leaves, pulls))
     slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding

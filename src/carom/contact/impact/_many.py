@@ -194,7 +194,8 @@ class ManyRigidContacts(AbstractAutomaton):
     def bars(self, scene: Scene) -> Bars:
         s = seen(self.crowd, scene)
         room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
-        return Bars({self.names: (s.touch.indentation, room)})
+        overlaps = {self.names: (jnp.where(self.crowd.switched, NEVER, s.touch.indentation), room)}
+        return Bars(overlaps)
 
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
@@ -226,7 +227,8 @@ class ManyRigidContacts(AbstractAutomaton):
             return found, to_contacts(self.crowd, slots, r.passes, False)
 
         # A branch: most of a flight nothing is near.
-        return crowd_guards(self.crowd, s, memory, *jax.lax.cond(jnp.any(near), rows, lambda: (nothing, no)))
+        found, passes = jax.lax.cond(jnp.any(near), rows, lambda: (nothing, no))
+        return crowd_guards(self.crowd, s, memory, found, passes, self.crowd.away(scene))
 
     def _longest(self, own: Own) -> Any:
         if not self.crowd.moves:
@@ -238,7 +240,7 @@ class ManyRigidContacts(AbstractAutomaton):
         """Strikes, seen inside a step."""
         is_open = own.memory[0] == OPEN
         fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
-        inexact = any(not _exact(kind.first.pair) for kind in self.crowd.kinds)
+        inexact, away = self.crowd.inexact, self.crowd.away(scene)
 
         def one(c: Any, local: Any) -> tuple[Any, ...]:
             pair = c.pair
@@ -253,6 +255,8 @@ class ManyRigidContacts(AbstractAutomaton):
 
         depth, pace, swing, beat, bend, place, sure, along = self.crowd.looked(one, scene, fast)
         pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
+        if away is not None:
+            depth, is_open = jnp.where(away, NEVER, depth), is_open & ~away
         strike = Watch(
             jnp.where(is_open, depth, NEVER),
             jnp.where(is_open, pace, 0.0),
@@ -270,8 +274,3 @@ class ManyRigidContacts(AbstractAutomaton):
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
         newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
         return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
-
-
-def _exact(pair: Any) -> bool:
-    """Is the gap the distance to the nearest point, however far away?"""
-    return pair.ground is None or pair.ground.exact

@@ -33,6 +33,7 @@ from ...hybrid.scene import Load, Own, Scene
 from ...mechanism import Mechanism
 from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
+from ..during import absences
 from ..friction._stick_slip import OPEN, mode_of
 from ..pairs import AbstractPair
 from ._anatomy import written_out
@@ -203,7 +204,7 @@ class RigidContacts(AbstractAutomaton):
             contact.pair.check(mechanism)
 
     def bars(self, scene: Scene) -> Bars:
-        touches = [(c, c.pair.touching(scene)) for c in self.contacts]
+        touches = [(c, c.pair.touching(scene)) for c in self.contacts if c.during is None]
         return Bars({c.name: (touch.indentation, sum(_room(scene, c, touch))) for c, touch in touches})
 
     def start(self, scene: Scene) -> Own:
@@ -232,7 +233,10 @@ class RigidContacts(AbstractAutomaton):
 
         nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m, zero)
         found = jax.lax.cond(self._holds(own.phase), held, lambda: nothing)
-        return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory))
+        return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory), self._away(scene))
+
+    def _away(self, scene: Scene) -> list[Any] | None:
+        return absences([c.during for c in self.contacts], scene)
 
     def _longest(self, own: Own) -> Any:
         pairs = zip(self.contacts, self.modes(own.phase), strict=True)
@@ -251,16 +255,21 @@ class RigidContacts(AbstractAutomaton):
             swing, (room, slight) = jnp.where(is_open, swing, 0.0), _room(scene, contact, touch)
             sure = pair.sure(scene, touch)
             sure = None if sure is None else jnp.where(is_open, sure, NEVER)
-            rest = pair.bend(scene, swing), room, touch.indentation, sure, pair.along(is_open, pace), slight
+            depth = touch.indentation
+            if contact.during is not None:
+                gone = contact.during.absent(scene)
+                value, depth = jnp.where(gone, NEVER, value), jnp.where(gone, NEVER, depth)
+            rest = pair.bend(scene, swing), room, depth, sure, pair.along(is_open, pace), slight
             out.append(Watch(value, jnp.where(is_open, pace, 0.0), swing, beat, *rest))
         return (*out, *(None,) * (len(self.anatomy.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired)
+        return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired, self._away(scene))
 
 
 def reported(c: RigidContact) -> ContactReport:
-    return ContactReport(c.name, c.pair, told_phases(c), f"strike {c.name}", True, (c.law, c.friction))
+    during = None if c.during is None else (c.during.automaton, c.during.phases)
+    return ContactReport(c.name, c.pair, told_phases(c), f"strike {c.name}", True, (c.law, c.friction), during)
 
 
 def _room(scene: Scene, contact: RigidContact, touch: Touching) -> tuple[Any, float]:

@@ -9,13 +9,14 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
-from ..._arguments import AgainstLike, FrictionLike, NormalLike, TouchingLike
+from ..._arguments import AgainstLike, DuringLike, FrictionLike, NormalLike, TouchingLike
 from ...hybrid._in_words import spelled
 from ...hybrid._member import AbstractMember
 from ...hybrid.automaton import AbstractAutomaton
 from ...mechanism import Mechanism
 from ...quantities import Real
 from ..contact import Contact
+from ..during import During, during_of
 from ..friction import AbstractDry
 from ..pairs import AbstractPair, pair_of
 from .impact_law import AbstractImpactLaw
@@ -32,6 +33,7 @@ class RigidContact(AbstractMember, Contact):
     law: AbstractImpactLaw
     friction: AbstractDry | None
     name: str = eqx.field(static=True)
+    during: During | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -42,16 +44,25 @@ class RigidContact(AbstractMember, Contact):
         radius: Real = 0.0,
         other_radius: Real = 0.0,
         name: str | None = None,
+        during: DuringLike = None,
     ) -> None:
         self.pair = pair_of("Contact", site, against, radius, other_radius)
         self.name = name or self.pair.name
         self.law = _law_of(self.name, normal)
         self.friction = _friction_of(self.name, friction, self.pair)
+        self.during = during_of(self.name, during)
+
+    def tied(self, others: Sequence[AbstractAutomaton]) -> RigidContact:
+        if self.during is None:
+            return self
+        known = self.during.known(self.name, others)
+        return RigidContact(self.pair, None, self.law, self.friction, name=self.name, during=known)
 
     @property
     def words(self) -> str:
         rubs = () if self.friction is None else (spelled(self.friction),)
-        return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs))
+        when = () if self.during is None else (f"during {', '.join(self.during.phases)} of '{self.during.automaton}'",)
+        return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs, *when))
 
     def gathered(
         self, mechanism: Mechanism, members: Sequence[Any], settle_speed: Real, friction_rule: str

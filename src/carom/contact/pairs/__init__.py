@@ -6,6 +6,8 @@ from .disk_on_disk import Ring as Ring
 from .joint_limit import JointLimit as JointLimit
 from .pair import AbstractPair as AbstractPair
 from .pair import Touching as Touching
+from .shape_on_block import BlockCornerOnShape as BlockCornerOnShape
+from .shape_on_block import SmoothOnBlock as SmoothOnBlock
 from .shape_on_shape import CornerOnShape as CornerOnShape
 from .shape_on_shape import SmoothOnShape as SmoothOnShape
 from .shape_on_surface import CornerOnSurface as CornerOnSurface

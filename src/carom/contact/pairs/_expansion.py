@@ -13,6 +13,7 @@ from ... import errors
 from ..shape import AbstractCornered, AbstractShape
 from ..surfaces import AbstractSurface
 from .pair import AbstractPair
+from .shape_on_block import BlockCornerOnShape, SmoothOnBlock
 from .shape_on_shape import CornerOnShape, SmoothOnShape
 from .shape_on_surface import CornerOnSurface, EdgesOnSurface, SmoothOnSurface
 
@@ -34,6 +35,8 @@ def pairs_between(name: str, first: AbstractShape, against: Any, rigid: bool) ->
 
 
 def _on_surface(name: str, shape: Any, surface: AbstractSurface, rigid: bool) -> list[tuple[str, AbstractPair]]:
+    if surface.hull is not None:
+        return _on_block(name, shape, surface, rigid)
     if shape.edges == 0:
         return [("", SmoothOnSurface(shape, surface, name))]
     if shape.edges > 1 and surface.relief == "round":
@@ -51,6 +54,25 @@ def _on_surface(name: str, shape: Any, surface: AbstractSurface, rigid: bool) ->
     return out + _numbered("edge", [EdgesOnSurface(shape, surface, i, name) for i in sides])
 
 
+def _on_block(name: str, shape: Any, surface: AbstractSurface, rigid: bool) -> list[tuple[str, AbstractPair]]:
+    if shape.edges == 0:
+        return [("", SmoothOnBlock(shape, surface, name))]
+    own = _numbered("corner", [CornerOnSurface(shape, surface, i, name) for i in range(shape.edges)])
+    if shape.edges == 1:
+        return own
+    _refuse_compliant(name, rigid)
+    hull = surface.hull
+    assert hull is not None
+    errors.refuse_if(
+        (shape.edges == 2) & (shape.radius + hull.radius <= 0.0),
+        lambda: (
+            f"contact '{name}' is between a bar without thickness and a Block with sharp corners; the distance of a "
+            "corner from a line has no sign; give the bar a radius > 0, or the Block a rounding"
+        ),
+    )
+    return own + _numbered("block's corner", [BlockCornerOnShape(shape, surface, c, name) for c in hull.corners])
+
+
 def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str, AbstractPair]]:
     if first.edges == 0:
         return [("", SmoothOnShape(first=first, second=second, group=name))]
@@ -62,13 +84,17 @@ def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str
     own = [CornerOnShape(first=first, second=second, corner=c, group=name) for c in first.corners]
     if first.edges == 1:
         return _numbered("corner", own)
+    _refuse_compliant(name, rigid)
+    other = [CornerOnShape(first=second, second=first, corner=c, group=name, turned=True) for c in second.corners]
+    return [*_numbered("corner", own), *_numbered("other's corner", other)]
+
+
+def _refuse_compliant(name: str, rigid: bool) -> None:
     if not rigid:
         raise errors.CaromError(
             f"contact '{name}' has a compliant law between two shapes with edges; where a corner meets a corner the "
             "force would count twice; use an impulsive law, or make one of them a carom.Round or carom.Ellipse"
         )
-    other = [CornerOnShape(first=second, second=first, corner=c, group=name, turned=True) for c in second.corners]
-    return [*_numbered("corner", own), *_numbered("other's corner", other)]
 
 
 def _numbered(word: str, pairs: list[Any]) -> list[tuple[str, AbstractPair]]:

@@ -18,7 +18,7 @@ from ...hybrid.scene import Load, Scene
 from ...quantities import Real, Reals
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
 from ..shape._climb import SEEDS, newton, summit
-from ..shape.outlined import wrapped
+from ..shape.outlined import Frame, wrapped
 from .pair import AbstractPair, Touching, between, in_frame, met
 from .shape_on_surface import around, seen
 
@@ -87,19 +87,21 @@ class SmoothOnShape(AbstractShapePair):
     turned: bool = eqx.field(static=True, default=False)
 
     def touching(self, scene: Scene) -> Touching:
-        a, b = self.first.frame(scene), self.second.frame(scene)
-        dx, dy = a.inward(b.x - a.x, b.y - a.y)
-        turn = jnp.arctan2(b.sin * a.cos - b.cos * a.sin, b.cos * a.cos + b.sin * a.sin)
-        view = (self.first, self.second, dx, dy, turn)
-        phi = _facing(view)
-        gap = _apart(view, phi)[0]
-        nx, ny = a.turned(jnp.cos(phi), jnp.sin(phi))
-        x, y = a.out(*self.first.point(phi))
+        gap, (nx, ny), (x, y) = nearest_of(self.first, self.second, self.first.frame(scene), self.second.frame(scene))
         x, y = x + 0.5 * gap * nx, y + 0.5 * gap * ny
         return met(-gap, x, y, (-nx, -ny), *(scene.velocity(s.site, x, y) for s in (self.first, self.second)))
 
 
 View = tuple[Any, Any, Any, Any, Any]  # both shapes, place and angle of the second in the first one's frame
+
+
+def nearest_of(first: AbstractSmooth, second: Any, a: Frame, b: Frame) -> tuple[Any, tuple[Any, Any], tuple[Any, Any]]:
+    """How far a smooth shape is from another shape or hull, the direction that leads there, and its nearest point."""
+    dx, dy = a.inward(b.x - a.x, b.y - a.y)
+    turn = jnp.arctan2(b.sin * a.cos - b.cos * a.sin, b.cos * a.cos + b.sin * a.sin)
+    view = (first, second, dx, dy, turn)
+    phi = _facing(view)
+    return _apart(view, phi)[0], a.turned(jnp.cos(phi), jnp.sin(phi)), a.out(*first.point(phi))
 
 
 def _apart(view: View, phi: Real) -> tuple[Any, Any, Any]:

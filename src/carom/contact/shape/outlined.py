@@ -102,12 +102,6 @@ def owner_of(kind: str, site: Any) -> str:
     return f"{kind} at '{getattr(site, 'name', site)}'"
 
 
-def arc(centre: tuple[float, float], radius: float, begin: float, end: float, count: int) -> np.ndarray:
-    """Points on a circle."""
-    turn = np.linspace(begin, end, count)
-    return np.asarray(centre) + radius * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-
-
 def wrapped(angle: Real) -> Any:
     """An angle within half a turn of zero."""
     return angle - 2.0 * jnp.pi * jnp.round(angle / (2.0 * jnp.pi))

@@ -1,5 +1,6 @@
 """Surfaces that sites can touch."""
 
+from .block import Block as Block
 from .circle import Circle as Circle
 from .curve import AbstractCurve as AbstractCurve
 from .graph import Graph as Graph

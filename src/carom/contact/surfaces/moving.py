@@ -15,6 +15,7 @@ from ... import errors
 from ..._arguments import SurfaceLike
 from ...hybrid._in_words import told
 from ...quantities import Function, Point, Real
+from .._hull import AbstractHull
 from ._outline import Box, box_around, floats
 from .curve import numbers, probed, refuse_function
 from .surface import AbstractSurface, Bound, Known, Relief, finite
@@ -145,6 +146,18 @@ class Moving(AbstractSurface):
     @property
     def relief(self) -> Relief:
         return self.surface.relief
+
+    @property
+    def hull(self) -> AbstractHull | None:
+        return self.surface.hull
+
+    def pose(self, t: Real) -> tuple[Any, Any, Any, Any]:
+        x, y, c, s = self.surface.pose(t)
+        (dx, dy, angle), (ax, ay) = self._motion(t)[0], self.about
+        cos, sin = jnp.cos(angle), jnp.sin(angle)
+        rx, ry = x - ax, y - ay
+        place = ax + dx + cos * rx - sin * ry, ay + dy + sin * rx + cos * ry
+        return *place, cos * c - sin * s, sin * c + cos * s
 
     @property
     def exact(self) -> bool:

@@ -13,11 +13,11 @@ import numpy as np
 from ... import errors
 from ...hybrid._in_words import spelled
 from ...quantities import Point, Real
+from .._hull import AbstractHull
+from .._vectors import NOWHERE as NOWHERE
+from .._vectors import direction as direction
 from ._outline import Box, moving_zero_set, zero_set
 
-# Added under square roots of squared distances: directions stay finite where they are undefined, as at a ring's
-# centre, and nothing changes at distances above 1e-20 m.
-NOWHERE = 1e-60
 UNKNOWN_BEND = 0.01  # [m] radius of curvature that is assumed of a surface which does not say
 WINDOW = 10.0  # [m] how far from its probe a curve that is given by a function is looked at when it is made
 WIDEST = 1000.0  # [m] largest such window: looking takes time and memory in proportion to it
@@ -102,6 +102,15 @@ class AbstractSurface(eqx.Module):
     def relief(self) -> Relief:
         """How what is solid lies to what is free; "any" unless the surface knows better."""
         return "any"
+
+    @property
+    def hull(self) -> AbstractHull | None:
+        """The convex polygon that it is the outside of, in a frame of its own; None of all but blocks."""
+        return None
+
+    def pose(self, t: Real) -> tuple[Any, Any, Any, Any]:
+        """Where that frame is: place (x, y) [m], and cosine and sine of its angle."""
+        return 0.0, 0.0, 1.0, 0.0
 
     @property
     def exact(self) -> bool:
@@ -200,9 +209,3 @@ def still(bend: Real) -> Bound:
 def finite(x: Real) -> Any:
     """A bound, or zero where there is none."""
     return jnp.where(jnp.isfinite(x), x, 0.0)
-
-
-def direction(dx: Real, dy: Real) -> tuple[Any, tuple[Any, Any]]:
-    """Length and unit vector of (dx, dy)."""
-    size = jnp.sqrt(dx * dx + dy * dy + NOWHERE)
-    return size, (dx / size, dy / size)

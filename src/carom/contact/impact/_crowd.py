@@ -21,7 +21,6 @@ from ...hybrid.scene import Load, Scene, merge
 from ...mechanism import Mechanism
 from ...quantities import Vector
 from .._rows import UNMOVED
-from ..during import absences
 from ..pairs import Touching
 from ._kinds import Kind, body_links, for_each, for_each_pair, rubs_of
 from ._lane_scene import LaneScene, ways_of
@@ -76,28 +75,6 @@ class Crowd(eqx.Module):
         for kind in self.kinds:
             out[list(kind.members)] = kind.first.pair.length_unit == "rad"
         return out
-
-    @property
-    def inexact(self) -> bool:
-        """Is the gap of some contact not the distance to the nearest point, however far away?"""
-        grounds = [kind.first.pair.ground for kind in self.kinds]
-        return any(ground is not None and not ground.exact for ground in grounds)
-
-    @property
-    def switched(self) -> np.ndarray:
-        """Which contacts are there only at times."""
-        out = np.zeros(self.size, dtype=bool)
-        for kind in self.kinds:
-            out[list(kind.members)] = [each is not None for each in kind.during]
-        return out
-
-    def away(self, scene: Scene) -> Bool[Array, " contacts"] | None:
-        """Which contacts are not there now; None where all always are."""
-        if not np.any(self.switched):
-            return None
-        found = {i: each for kind in self.kinds for i, each in zip(kind.members, kind.during, strict=True)}
-        absent = absences([found[i] for i in range(self.size)], scene)
-        return None if absent is None else jnp.stack(absent)
 
     def rubbing(self, function: Any, *given: Any) -> Float[Array, " contacts"]:
         """A number of every contact with friction, `function(friction, ...)`; zero of the others."""

@@ -28,6 +28,7 @@ from ._crowd import (
     to_contacts,
 )
 from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient, spread
+from ._crowd_switched import away, switched
 from ._decision import moving
 from ._groups import linked_in
 from ._impulses import END
@@ -76,10 +77,10 @@ def landed_together(
     before = merge(scene.acceleration) if isinstance(scene.acceleration, tuple) else scene.acceleration
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
-    part, away, depth = slots.on & r.moved & ~grazes, crowd.away(scene), s.touch.indentation[at]
-    if away is not None:
-        inside = jnp.asarray(crowd.switched)[at] & slots.on & ~away[at] & entered(scene, depth, s.place[at])
-        part = part & ~away[at] & ~inside
+    part, gone, depth = slots.on & r.moved & ~grazes, away(crowd, scene), s.touch.indentation[at]
+    if gone is not None:
+        inside = jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & entered(scene, depth, s.place[at])
+        part = part & ~gone[at] & ~inside
     jammed = jnp.any(exits.strikes & ~r.moved & ~grazes)
     slow = _slow_rebounds(settle_speed, r, motions, noise)
     asked = crowd.each(lambda c: c.law.asked)[at]
@@ -102,7 +103,7 @@ def landed_together(
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
     phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
     passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
-    passed = passed if away is None else jnp.where(inside, IGNORED, passed)
+    passed = passed if gone is None else jnp.where(inside, IGNORED, passed)
     none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
     remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
     driven = _driven(crowd, scene, struck, slots, blow)

@@ -14,10 +14,11 @@ from ...hybrid.scene import Own, Scene
 from ...quantities import Coordinates, Flag, Given, Real
 from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN
-from ._impulses import blow_of, driven
+from ._impulses import blow_of
+from ._impulses import driven as driven_work
 from ._maintained import memory_of, phase_of, stopped
 from ._phases import modes_of, total
-from ._quiet import quiet, slow_rebounds, within_bands
+from ._quiet import driven_senses, quiet, slow_rebounds, within_bands
 from ._system import Noise, System, noise_of, rubbing, system_of
 from .rigid_contact import Contacts
 
@@ -67,7 +68,9 @@ def landed(
         still = [rest & struck for rest in resting]
         velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
         after = moving(scene, velocity)
-        senses = _without_slide(senses, struck, later.speed[len(contacts) :], noise.speed[len(contacts) :])
+        # What went with the speeds that are none may have been all of the sliding, or more than all of it.
+        driven = driven_senses(contacts, modes, r.speed, later.speed, noise)
+        senses = [jnp.where(struck, new, old) for new, old in zip(driven, senses, strict=True)]
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
     least = _passed(grazes, r, least)
     if away is not None:
@@ -76,7 +79,7 @@ def landed(
     phase = jnp.where(any_of(exits.paradox) | (struck & ~found) | jammed, total(contacts), phase)
     kept, times = _of_the_blow(contacts, scene, own, modes, struck, impulses)
     none = jax.lax.stop_gradient(within_bands(contacts, modes_of(contacts, phase), later.speed, list(least)))
-    return Landing(phase, (*kept, *none, *times), own.states, velocity, driven(contacts, scene, impulses))
+    return Landing(phase, (*kept, *none, *times), own.states, velocity, driven_work(contacts, scene, impulses))
 
 
 def _by_kind(contacts: Contacts, fired: list[Any]) -> Fired:
@@ -134,12 +137,6 @@ def _at_rest(
     velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
     none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
     return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
-
-
-def _without_slide(senses: list[Any], struck: Flag, sliding: list[Any], noise: list[Any]) -> list[Any]:
-    """Senses of sliding, without what went with the speeds that are none: the foot of a closed loop has one motion."""
-    ends = [struck & (jnp.abs(u) <= e) for u, e in zip(sliding, noise, strict=True)]
-    return [jnp.where(end, 0.0, sense) for end, sense in zip(ends, senses, strict=True)]
 
 
 def _slipping(exits: Fired, struck: Flag, senses: list[Any]) -> list[Any]:

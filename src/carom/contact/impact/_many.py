@@ -35,6 +35,7 @@ from ._crowd_held import (
     rubbing_coefficient,
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
+from ._crowd_switched import away, inexact, switched
 from ._impulses import PATH, checked_rule
 from ._kinds import contacts_of, firsts_of, kinds_of
 from ._phases import total
@@ -194,7 +195,7 @@ class ManyRigidContacts(AbstractAutomaton):
     def bars(self, scene: Scene) -> Bars:
         s = seen(self.crowd, scene)
         room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
-        overlaps = {self.names: (jnp.where(self.crowd.switched, NEVER, s.touch.indentation), room)}
+        overlaps = {self.names: (jnp.where(switched(self.crowd), NEVER, s.touch.indentation), room)}
         return Bars(overlaps)
 
     def start(self, scene: Scene) -> Own:
@@ -228,7 +229,7 @@ class ManyRigidContacts(AbstractAutomaton):
 
         # A branch: most of a flight nothing is near.
         found, passes = jax.lax.cond(jnp.any(near), rows, lambda: (nothing, no))
-        return crowd_guards(self.crowd, s, memory, found, passes, self.crowd.away(scene))
+        return crowd_guards(self.crowd, s, memory, found, passes, away(self.crowd, scene))
 
     def _longest(self, own: Own) -> Any:
         if not self.crowd.moves:
@@ -240,13 +241,13 @@ class ManyRigidContacts(AbstractAutomaton):
         """Strikes, seen inside a step."""
         is_open = own.memory[0] == OPEN
         fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
-        inexact, away = self.crowd.inexact, self.crowd.away(scene)
+        rough, gone = inexact(self.crowd), away(self.crowd, scene)
 
         def one(c: Any, local: Any) -> tuple[Any, ...]:
             pair = c.pair
             touch = pair.touching(local)
             swing, beat = pair.swing(local)
-            sure = pair.sure(local, touch) if inexact else None
+            sure = pair.sure(local, touch) if rough else None
             sure = touch.indentation if sure is None else sure
             pace = pair.pace(local, local.speeds)
             along = pair.along(jnp.asarray(False), pace)
@@ -255,8 +256,8 @@ class ManyRigidContacts(AbstractAutomaton):
 
         depth, pace, swing, beat, bend, place, sure, along = self.crowd.looked(one, scene, fast)
         pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
-        if away is not None:
-            depth, is_open = jnp.where(away, NEVER, depth), is_open & ~away
+        if gone is not None:
+            depth, is_open = jnp.where(gone, NEVER, depth), is_open & ~gone
         strike = Watch(
             jnp.where(is_open, depth, NEVER),
             jnp.where(is_open, pace, 0.0),
@@ -265,7 +266,7 @@ class ManyRigidContacts(AbstractAutomaton):
             bend,
             4.0 * place,
             depth,
-            jnp.where(is_open, sure, NEVER) if inexact else None,
+            jnp.where(is_open, sure, NEVER) if rough else None,
             jnp.where(is_open, 0.0, along),
             jnp.where(self.crowd.turns, SHALLOW, 0.0),
         )

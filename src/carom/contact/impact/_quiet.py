@@ -44,6 +44,16 @@ def slow_rebounds(
     return out
 
 
+def driven_senses(contacts: Contacts, modes: list[Any], before: list[Any], speed: list[Any], noise: Noise) -> list[Any]:
+    """Senses of sliding after a blow, 0 where there is none; `before` it, what stuck had the integration's error."""
+    n, senses = len(contacts), []
+    for k, i in enumerate(rubbing(contacts)):
+        u, drift = speed[n + k], jnp.where(modes[i] == STICKING, 2.0 * jnp.abs(before[n + k]), 0.0)
+        moves = slides(contacts, k, u, jnp.maximum(noise.speed[n + k], drift))
+        senses.append(jnp.where(moves, jnp.sign(u), 0.0))
+    return senses
+
+
 def quiet(
     contacts: Contacts,
     modes: list[Any],
@@ -70,13 +80,12 @@ def quiet(
     slowest = functools.reduce(
         jnp.maximum, [jnp.where(s, jnp.abs(u), 0.0) for s, u in zip(stop, speed[n:], strict=True)], jnp.asarray(0.0)
     )
+    driven = driven_senses(contacts, modes, before, speed, noise)
     for k, i in enumerate(rubbing(contacts)):
         u, mode = speed[n + k], modes[i]
-        drift = jnp.where(mode == STICKING, 2.0 * jnp.abs(before[n + k]), 0.0)
-        moves = slides(contacts, k, u, jnp.maximum(noise.speed[n + k], drift))
         kept = jnp.where(mode == STICKING, 0.0, sense_of(mode))
-        kept = jnp.where(mode == OPEN, jnp.where(moves, jnp.sign(u), 0.0), kept)
-        sense = jnp.where(struck, jnp.where(moves, jnp.sign(u), 0.0), kept)
+        kept = jnp.where(mode == OPEN, driven[k], kept)
+        sense = jnp.where(struck, driven[k], kept)
         # Feet of one link stop together, though rounding may show it of one of them first.
         ends = stop[k] | (any_of(stop) & (jnp.abs(u) <= noise.speed[n + k] + 2.0 * slowest))
         sense = jnp.where(ends & ~struck, 0.0, sense)

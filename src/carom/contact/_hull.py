@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
-from ..quantities import Real
+from ..quantities import Given, Point, Points, Real
 from ._vectors import arc, direction
 
 SHARP = 0.05  # of its size: over this way a sharp corner is taken to turn
@@ -108,11 +108,11 @@ def _lesser(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(jnp.where(a[0] < b[0], x, y) for x, y in zip(a, b, strict=True))
 
 
-def point(given: Any) -> tuple[Any, Any]:
+def point(given: Point | Given) -> tuple[Any, Any]:
     return jnp.asarray(given[0], dtype=float), jnp.asarray(given[1], dtype=float)
 
 
-def polygon_of(owner: str, corners: Any, instead: str = "") -> tuple[tuple[Any, Any], ...]:
+def polygon_of(owner: str, corners: Points, instead: str = "") -> tuple[tuple[Any, Any], ...]:
     """Corners of a convex polygon; any other is refused."""
     if len(corners) < 3:
         raise errors.CaromError(f"corners of {owner} are {len(corners)}; a polygon has at least 3{instead}")

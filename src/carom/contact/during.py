@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from .. import errors
+from .._arguments import DuringLike
 from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
@@ -41,7 +42,7 @@ class During(NamedTuple):
         return absent
 
 
-def during_of(contact: str, given: Any) -> During | None:
+def during_of(contact: str, given: DuringLike) -> During | None:
     """What a user means by (automaton, phase) or (automaton, [phase, ...])."""
     if given is None or isinstance(given, During):
         return given
@@ -54,7 +55,7 @@ def during_of(contact: str, given: Any) -> During | None:
     return During(given[0], phases)
 
 
-def refuse_switched(contact: str, during: Any) -> None:
+def refuse_switched(contact: str, during: DuringLike) -> None:
     """A force that is there at one instant and not at the next would be no law any more."""
     if during is not None:
         raise errors.CaromError(

@@ -206,7 +206,7 @@ def crowd_modes(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any,
 
 
 def crowd_guards(
-    crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, passes: Flags, away: Any = None
+    crowd: Crowd, s: Seen, memory: CrowdMemory, held: CrowdHeld, passes: Flags, away: Flags | None = None
 ) -> tuple[Condition, ...]:
     """When a contact strikes, lifts, slips, stops, or has no answer: a family each."""
     modes = memory.modes

@@ -232,7 +232,7 @@ def _quiet(
     return resting, sense, (least, along)
 
 
-def _driven_senses(crowd: Crowd, modes: Any, r: Lines, later: Lines, noise: CrowdNoise) -> Any:
+def _driven_senses(crowd: Crowd, modes: Numbers, r: Lines, later: Lines, noise: CrowdNoise) -> Any:
     """Senses of sliding after a blow, 0 where there is none; before it, what stuck had the integration's error."""
     drift = jnp.where(modes == STICKING, 2.0 * jnp.abs(r.sliding), 0.0)
     band = crowd.rubbing(lambda friction: friction.stops_at)[r.slots.place]

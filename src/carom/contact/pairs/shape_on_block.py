@@ -52,6 +52,7 @@ class SmoothOnBlock(AbstractShapeOnSurface):
 
     def touching(self, scene: Scene) -> Touching:
         hull = self.surface.hull
+        assert hull is not None
         own, block = self.shape.frame(scene), Frame(*self.surface.pose(scene.t))
         gap, (nx, ny), (x, y) = nearest_of(self.shape, hull, own, block)
         drift = self.surface.drift(x, y, scene.t)

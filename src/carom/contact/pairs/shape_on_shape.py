@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...quantities import Real, Reals
+from .._hull import AbstractHull
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
 from ..shape._climb import SEEDS, newton, summit
 from ..shape.outlined import Frame, wrapped
@@ -95,7 +96,9 @@ class SmoothOnShape(AbstractShapePair):
 View = tuple[Any, Any, Any, Any, Any]  # both shapes, place and angle of the second in the first one's frame
 
 
-def nearest_of(first: AbstractSmooth, second: Any, a: Frame, b: Frame) -> tuple[Any, tuple[Any, Any], tuple[Any, Any]]:
+def nearest_of(
+    first: AbstractSmooth, second: AbstractShape | AbstractHull, a: Frame, b: Frame
+) -> tuple[Any, tuple[Any, Any], tuple[Any, Any]]:
     """How far a smooth shape is from another shape or hull, the direction that leads there, and its nearest point."""
     dx, dy = a.inward(b.x - a.x, b.y - a.y)
     turn = jnp.arctan2(b.sin * a.cos - b.cos * a.sin, b.cos * a.cos + b.sin * a.sin)

@@ -8,8 +8,9 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ... import errors
+from ..._arguments import SiteLike
 from ...forms import Form, Slot
-from ...quantities import Given, Real
+from ...quantities import Given, Points, Real
 from .._hull import SHARP, AbstractHull, point, polygon_of
 from .outlined import AbstractShape, owner_of, site_of
 
@@ -79,7 +80,7 @@ class Capsule(AbstractCornered):
     corners: tuple[tuple[Any, Any], ...]
     radius: Any
 
-    def __init__(self, site: Any, start: Given, end: Given, radius: Real = 0.0) -> None:
+    def __init__(self, site: SiteLike, start: Given, end: Given, radius: Real = 0.0) -> None:
         self.site, owner = site_of("Capsule", site), owner_of("Capsule", site)
         errors.vector(owner, "start", start, 2)
         errors.vector(owner, "end", end, 2)
@@ -113,7 +114,7 @@ class Polygon(AbstractCornered):
     corners: tuple[tuple[Any, Any], ...]
     radius: Any
 
-    def __init__(self, site: Any, corners: Any, rounding: Real = 0.0) -> None:
+    def __init__(self, site: SiteLike, corners: Points, rounding: Real = 0.0) -> None:
         self.site, owner = site_of("Polygon", site), owner_of("Polygon", site)
         self.corners = polygon_of(owner, corners, "; for two use carom.Capsule")
         errors.number(owner, "rounding", rounding, least=0.0)

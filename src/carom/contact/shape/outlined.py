@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ..._arguments import SiteLike
 from ...hybrid.scene import Scene
 from ...mechanism import Mechanism, Site
 from ...quantities import Real, Reals
@@ -89,7 +90,7 @@ class AbstractShape(eqx.Module):
         return scene.extent(self.site, along) + self.outer
 
 
-def site_of(kind: str, site: Any) -> Any:
+def site_of(kind: str, site: SiteLike) -> Any:
     """A site, or its name."""
     if not isinstance(site, Site | str):
         raise errors.CaromError(
@@ -98,7 +99,7 @@ def site_of(kind: str, site: Any) -> Any:
     return site
 
 
-def owner_of(kind: str, site: Any) -> str:
+def owner_of(kind: str, site: SiteLike) -> str:
     return f"{kind} at '{getattr(site, 'name', site)}'"
 
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ..._arguments import SiteLike
 from ...forms import Form, Slot
 from ...quantities import Real
 from ..surfaces.curve import numbers, probed, refuse_function
@@ -73,7 +74,7 @@ class Ellipse(AbstractSmooth):
     b: Any
     angle: Any
 
-    def __init__(self, site: Any, a: Real, b: Real, angle: Real = 0.0) -> None:
+    def __init__(self, site: SiteLike, a: Real, b: Real, angle: Real = 0.0) -> None:
         self.site, owner = site_of("Ellipse", site), owner_of("Ellipse", site)
         errors.number(owner, "a", a, above=0.0)
         errors.number(owner, "b", b, above=0.0)
@@ -117,7 +118,7 @@ class Oval(AbstractSmooth):
     function: Callable[..., Any] = eqx.field(static=True)
     parameters: tuple[Any, ...]
 
-    def __init__(self, site: Any, function: Callable[..., Any], parameters: Any = ()) -> None:
+    def __init__(self, site: SiteLike, function: Callable[..., Any], parameters: Any = ()) -> None:
         self.site, owner = site_of("Oval", site), owner_of("Oval", site)
         refuse_function(owner, "function", function, "lambda phi: 0.1 + 0.01 * jnp.cos(phi)")
         self.function, self.parameters = function, numbers(owner, parameters)

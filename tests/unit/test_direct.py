@@ -20,7 +20,19 @@ def mixed(x, y, row, count):
     b = jnp.where(flag, a, 0.0) + jnp.where(x > y, 1, x) + jnp.minimum(x, 0.3) + jnp.maximum(1, y)
     c = jnp.abs(y) + jnp.sign(y) * jnp.asarray(x) + jnp.asarray(x, dtype=float)
     wide = row * x + jnp.where(flag, row, 1.0) + jnp.minimum(row, y) - row / 2 + jnp.abs(row)
-    return a, b, c, wide, x * count, count + 1, count / 2, flag & (count > 2), jnp.where(row > 0.5, x, y)
+    return (
+        a,
+        b,
+        c,
+        wide,
+        x * count,
+        count + 1,
+        count / 2,
+        flag & (count > 2),
+        jnp.where(row > 0.5, x, y),
+        jnp.where(flag, 1, 0),
+        jnp.where(flag, 1.0, 0),
+    )
 
 
 def both(function, arguments=ARGUMENTS):

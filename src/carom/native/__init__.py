@@ -24,7 +24,7 @@ import jax
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
-from ._machine_code import Layout, Leaf, Program, Recipe, compiled, traced_of
+from ._machine_code import Layout, Leaf, Program, Recipe, compiled
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
@@ -77,7 +77,7 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
     """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
     _READING.on = True
     try:
-        return Program(*compiled(traced_of(function, args), thorough))
+        return Program(*compiled(function, args, thorough))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)

@@ -82,7 +82,8 @@ def _where(write: Operation, usual: Operation) -> Operation:
     def operation(condition: Any, *values: Any, **how: Any) -> Any:
         if len(values) == 2 and not how and truth(condition):
             x, y = scalar(values[0]), scalar(values[1])
-            if x is not None and y is not None:
+            # Of two plain numbers JAX chooses the type: 1 and 0 are integers.
+            if x is not None and y is not None and (x is values[0] or y is values[1]):
                 return write(condition, y, x)
         return usual(condition, *values, **how)
 

@@ -55,12 +55,12 @@ def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any,
     return closed, jax.tree.structure(shapes)
 
 
-def compiled(traced: tuple[Any, Any], thorough: bool = False) -> tuple[Recipe, Any]:
-    """The program of a jaxpr, and the structure of its results.
+def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> tuple[Recipe, Any]:
+    """The program of a function for arguments of these shapes, and the structure of its results.
 
     Raises NotImplementedError where the function does something that scalars cannot say, and `TooLarge`.
     """
-    closed, structure = traced
+    closed, structure = traced_of(function, args)
     text, layout = program_text(closed)
     return Recipe(machine_code(text, thorough), layout), structure
 

@@ -13,6 +13,7 @@ from carom.hybrid.scene import Scene
 
 POSES = 10_000
 FEW = 2_000  # on surfaces, whose own distances are searched for
+ROUNDS = 10  # leave 1e-6 of the place of a smooth maximum, and so 1e-12 of its value; corners lie on the grid
 BOX = ((-0.1, -0.05), (0.12, -0.05), (0.1, 0.06), (-0.1, 0.05))
 
 
@@ -69,6 +70,18 @@ def zoomed(value, grid, rounds=28):
 def each_row(function):
     """A function of rows, one after the other, in machine code."""
     return carom.jit(native.rows(function))
+
+
+def for_millions(function):
+    """The same, compiled well: it is called for millions of rows."""
+    made = each_row(function)
+
+    def over(*columns):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.delenv("CAROM_COMPILER", raising=False)
+            return made(*columns)
+
+    return over
 
 
 def toucher(pairs):
@@ -163,13 +176,16 @@ def around_box(s):
     return (np.interp(np.mod(s, 4.0), range(5), corners[:, j]) for j in (0, 1))
 
 
-@pytest.mark.parametrize("surface", list(SURFACES))
+# A polygon on a spline is long code, a minute of compiling; `make verify` runs it.
+@pytest.mark.parametrize(
+    "surface", [pytest.param(x, marks=pytest.mark.slow if x == "spline" else ()) for x in SURFACES]
+)
 def test_distances_from_surfaces_are_those_of_brute_force(surface):
     ground = SURFACES[surface]()
     q, v = poses(2, 0.3, FEW)
     q[:, 1] += 0.1
     cos, sin = np.cos(q[:, 4:5]), np.sin(q[:, 4:5])
-    gap = each_row(lambda x, y: ground.gap(x, y, jnp.asarray(0.3)))
+    gap = for_millions(lambda x, y: ground.gap(x, y, jnp.asarray(0.3)))
 
     def height(x, y):
         places = q[:, :1] + cos * x - sin * y, q[:, 1:2] + sin * x + cos * y
@@ -181,10 +197,10 @@ def test_distances_from_surfaces_are_those_of_brute_force(surface):
         depth, rate, which = touched(q, v)
         if kind == "ellipse":
             grid = np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, 120), (FEW, 120))
-            truth = zoomed(lambda u: height(0.2 * np.cos(u), 0.1 * np.sin(u)), grid, 20)
+            truth = zoomed(lambda u: height(0.2 * np.cos(u), 0.1 * np.sin(u)), grid, ROUNDS)
         else:
             grid = np.broadcast_to(np.linspace(0.0, 4.0, 161), (FEW, 161))
-            truth = 0.01 + zoomed(lambda s: height(*around_box(s)), grid, 20)
+            truth = 0.01 + zoomed(lambda s: height(*around_box(s)), grid, ROUNDS)
         counted = np.abs(truth) < 0.15  # near enough for the foot on a curve to be the nearest
         if ground.hull is not None:  # where they overlap, the least way that parts them is not that of a single point
             counted = (truth < 0.0) & (truth > -0.6)

@@ -23,7 +23,7 @@ from .quantities import Flag
 class CaromError(ValueError):
     """Something in the input breaks a rule; the message says which, and the cure.
 
-    `field` is the name of the argument that is to blame, `given` the name that nothing here has; both as data, so that
+    `field` is the name of the argument that is to blame, `given` the unknown name that was given; both as data, so that
     whoever knows the file finds the place.
     """
 

@@ -84,7 +84,9 @@ def test_simulate_warns_of_nothing_that_is_fine():
 def test_where_everything_rests_nothing_is_missed():
     """What is in play is then rounding, of which the ledger missed all."""
     rod = carom.Mechanism([carom.Link(carom.Rod(1.0, 1.0), name="rod", sites={"heel": (0.0, 0.0)})], base=carom.Free())
-    feet = [carom.Contact(site, carom.Plane(height=300.0), carom.Newton(0.3), name=site) for site in ("rod.tip", "heel")]
+    feet = [
+        carom.Contact(site, carom.Plane(height=300.0), carom.Newton(0.3), name=site) for site in ("rod.tip", "heel")
+    ]
     world = carom.World(rod, contacts=feet)
     result = carom.simulate(world, world.state(base=(0.1, 300.0)), until=2.0)
     assert result.warnings == [] and result.energy.max_error_percent < 1e-6

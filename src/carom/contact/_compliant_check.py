@@ -20,5 +20,5 @@ def refuse_laws(name: str, pair: AbstractPair, normal: object, friction: object)
     if pair.stop is not None and isinstance(friction, AbstractFriction) and friction.rubs:
         raise errors.CaromError(
             f"friction of contact '{name}' is {type(friction).__name__}, but a joint's stop does not "
-            "slide; leave it out; for friction in the joint use its damping"
+            "slide; leave it out; for friction in the joint use Joint(friction=...)"
         )

@@ -72,8 +72,8 @@ class JointFriction(AbstractAutomaton):
         if many is not None:
             raise errors.CaromError(
                 f"the joint of '{self.names[0]}' has dry friction in a world with {len(many.report.contacts)} rigid "
-                "contacts, or more than 8 links and some; such worlds are on arrays, and joints without dry friction "
-                "only; use fewer, or compliant contacts, or leave out friction"
+                "contacts; that is supported for up to 8 links, with 12 rigid contacts or 6 with friction; use fewer, "
+                "or compliant contacts, or leave out the friction of the joint"
             )
 
     # -- the flow ------------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def _no_rows(scene: Scene, own: Own) -> list[Row]:
 
 @dataclasses.dataclass(frozen=True)
 class Holding:
-    """Relative velocities that an automaton may hold by reactions (see reaction.py).
+    """Relative velocities that an automaton may hold by reactions (see _reaction.py).
 
     - `count`: how many rows `rows(scene, own)` returns, one by one or as arrays; those of other phases are there but
       not active

@@ -19,8 +19,8 @@ def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callab
 class jit:
     """Compile a function of arrays, as `jax.jit` does: to machine code where it can be, by XLA elsewhere.
 
-    A run and its forward-mode derivatives are then compiled in a tenth of the time, and run faster. The function is
-    called with arrays alone, gives NumPy's, and nothing can be differentiated or mapped through it from outside.
+    A run and its forward-mode derivatives are then compiled in a tenth of the time, and run faster. It takes
+    only arrays, returns NumPy arrays, and cannot itself be differentiated or mapped.
 
         slope = carom.jit(jax.jacfwd(lambda mu: carom.final_state(make(mu), start, 6.0).y.q[0]))
         slope(0.2)

@@ -33,8 +33,8 @@ class World(eqx.Module):
 
     - `mechanism`: one mechanism (use `carom.side_by_side` for several)
     - `contacts`, `control`, `elements` (springs, extra states): one of them, or lists
-    - `constraints`: pins, closed loops, points on curves, locked angles (`carom.Pin`, `OnCurve`, `Locked`) that always
-      hold; `world.assembled(state)` brings a state there
+    - `constraints`: pins, closed loops, points on curves, locked angles (`carom.Pin`, `OnCurve`, `OnSurface`,
+      `Locked`) that always hold; `world.assembled(state)` brings a state there
     - `ground`: `carom.Ground(surface, law)`, whole-body contact of every link
     - `gravity`: g [m/s^2] downwards, or a vector
     - `settle_speed` [m/s]: a rebound of a rigid contact slower than this becomes maintained contact

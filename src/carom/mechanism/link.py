@@ -61,7 +61,7 @@ class Link(eqx.Module):
             )
         if not isinstance(self.body, AbstractBody):
             raise errors.CaromError(
-                f"body of {owner} is a {type(self.body).__name__}; it must be a Rod, Disk, PointMass or Body"
+                f"body of {owner} is a {type(self.body).__name__}; it must be a Rod, Disk, PointMass, Body or Beam"
             )
         if not isinstance(self.joint, AnyJoint):
             raise errors.CaromError(

@@ -85,8 +85,8 @@ def _inside(result: Result) -> list[str]:
     if not result.penetration > allowed or int(result.final.outcome) == outcome.INSIDE:  # which says it all
         return []
     return [
-        f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at a joint's stop); up to "
-        f"{allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
+        f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at the stop of a hinge); up "
+        f"to {allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
     ]
 
 

@@ -79,7 +79,7 @@ STANCES: tuple[Column, ...] = (
     Column("lifted", ""),  # did it end within it?
 )
 
-AT_STOPS = {"m": "rad", "m/s": "rad/s", "N": "N m", "N s": "N m s"}  # units at a joint's stop
+AT_STOPS = {"m": "rad", "m/s": "rad/s", "N": "N m", "N s": "N m s"}  # units at the stop of a hinge
 
 
 def record(row: object, columns: tuple[Column, ...]) -> dict[str, Any]:

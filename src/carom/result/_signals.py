@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ContactSignals:
     """One contact over the instants asked for. Forces are those on the mechanism; zero while it is open.
 
-    At a joint's stop `unit` is 'rad': indentations are angles, the normal force is a torque [N m].
+    At the stop of a hinge `unit` is 'rad': indentations are angles, the normal force is a torque [N m].
     """
 
     unit: str

@@ -106,8 +106,8 @@ class Stop(Part):
     """A stop of a joint: the contact is between a link and its parent."""
 
     link: Word = says("name of the link")
-    lower: Number | None = says("smallest relative angle [rad]", None)
-    upper: Number | None = says("largest relative angle [rad]", None)
+    lower: Number | None = says("smallest relative angle [rad], or displacement [m] of a slider", None)
+    upper: Number | None = says("largest relative angle [rad], or displacement [m] of a slider", None)
 
     @classmethod
     def told(cls, pair: Any, notes: Notes) -> dict[str, Any] | None:

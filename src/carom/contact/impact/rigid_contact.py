@@ -126,8 +126,8 @@ def refuse_mixed(contacts: Contacts) -> None:
     if len({c.law.together for c in choosing}) > 1:
         names = " and ".join(sorted({type(c.law).__name__ for c in choosing}))
         raise errors.CaromError(
-            f"rigid contacts mix the laws {names}; contacts that share blows need one law (Plastic goes with any); "
-            "their restitutions may differ"
+            f"rigid contacts mix the laws {names}; contacts that share blows need one law (Plastic goes with Newton "
+            "and Poisson); their restitutions may differ"
         )
     for c in contacts:
         c.law.agree(c.name, [other.law for other in contacts if other is not c])

@@ -58,7 +58,7 @@ def rigid_of(mechanism: Mechanism) -> Mechanism:
     if top.sliding:
         raise errors.CaromError(
             f"link '{top.names[top.slid[0]]}' is on a Slider; ContactInverse solves for torques of hinges only; use "
-            "carom.inverse_dynamics with the contact forces"
+            "carom.dynamics.inverse_dynamics with the contact forces"
         )
     if top.elastic:
         bends = next(name for name, modes in zip(top.names, top.modes, strict=True) if modes)

@@ -33,7 +33,7 @@ class JacksonGreen(AbstractNormalLaw):
       r = d/d_c, H = S_y (2.84 - 0.92 [1 - cos(pi a/R)]), a = sqrt(R d (d / (1.9 d_c))^B), B = 0.14 exp(23 S_y/E)
     - *restitution*, until d = d_r: F = (4/3) E sqrt(R_r) (d - d_r)^1.5,
       d_r = 1.02 d_m [1 - ((d_m/d_c + 5.9)/6.9)^-0.54], R_r = (3 P_m / (4 E))^2 / (d_m - d_r)^3;
-      pushed beyond d_m again it yields on
+      pushed beyond d_m again it yields further
 
     A blow that never reaches 1.9 d_c stays elastic. Between the first two curves the force has a step of about 1 %.
 

@@ -1,8 +1,8 @@
-"""Two shapes: a corner of one on the other, or a smooth one on any.
+"""Two shapes: a corner of one on the other, by its distance from the hull (_hull.py), or a smooth one on any.
 
-Two convex sets A and B are apart by the largest of n . (b - a) - h_A(n) - h_B(-n) over all directions n; negative where
-they overlap, by the least way that parts them. Its derivatives with respect to poses and sizes are those at the best
-direction held fixed, and the velocities of the nearest points give its rate.
+Smooth ones: two convex sets A and B are apart by the largest of n . (b - a) - h_A(n) - h_B(-n) over all directions n;
+negative where they overlap, by the smallest translation that separates them. Its derivatives with respect to poses and
+sizes are those at the best direction held fixed, and the velocities of the nearest points give its rate.
 """
 
 from __future__ import annotations

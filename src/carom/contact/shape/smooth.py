@@ -135,7 +135,7 @@ class Oval(AbstractSmooth):
         )
         errors.refuse_if(
             jnp.abs(h[-1] - h[0]) > 1e-9 * jnp.max(jnp.abs(h)),
-            lambda: f"function of {owner} differs by {float(h[-1] - h[0]):g} m after a turn; it must come round",
+            lambda: f"function of {owner} differs by {float(h[-1] - h[0]):g} m between 0 and 2 pi; it must be periodic",
         )
 
     @property

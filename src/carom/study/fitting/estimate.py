@@ -110,7 +110,7 @@ def fit(
       `carom.final_state`). Where parameters make no sense it may return nan: the step there is shortened
     - `start`: first guess, a dictionary of numbers (or a list); its names appear in the result
     - `noise`: standard deviation of the data: one number, one per channel, or one per datum. Without it all data are
-      taken as equally noisy, by an amount that the residuals tell
+      taken as equally noisy, with a standard deviation estimated from the residuals
     - `times` [s]: when the data were taken, only to check them: in order, one per row
     - `args`: what differs between fits of one `predict`; new numbers in it need no new compilation
     - `sizes`: what a large change of each parameter would be, as `start`; by default |start|, or 1 where that is zero,

@@ -49,7 +49,10 @@ BODIES = {
 TREES = {
     "no links": (lambda: Mechanism([]), r"links is empty; a mechanism needs at least one, such as"),
     "a number for a link": (lambda: Mechanism([ROD, 5]), r"links\[1\] is a int; it must be a body or a carom.Link"),
-    "a class for a body": (lambda: Link(Rod), r"body of Link is a \w+; it must be a Rod, Disk, PointMass or Body"),
+    "a class for a body": (
+        lambda: Link(Rod),
+        r"body of Link is a \w+; it must be a Rod, Disk, PointMass, Body or Beam",
+    ),
     "a link in a link": (lambda: Link(named("a"), name="b"), r"body of link 'b' is a Link; it must be a Rod"),
     "a number for a joint": (lambda: named("a", joint=3.0), r"joint of link 'a' is a float; it must be a carom.Joint"),
     "a point in space": (lambda: named("a", at=(1.0, 2.0, 3.0)), r"at of link 'a' has shape \(3,\).* 2 numbers"),

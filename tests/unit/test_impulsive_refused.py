@@ -75,7 +75,7 @@ REFUSED = {
     ),
     "mixed laws": (
         lambda: world(rigid(carom.Newton(0.5)), rigid(carom.Poisson(0.5), name="hand")),
-        r"rigid contacts mix the laws Newton and Poisson; .* need one law \(Plastic goes with any\)",
+        r"rigid contacts mix the laws Newton and Poisson; .* need one law \(Plastic goes with Newton and Poisson\)",
     ),
     "13 contacts of what slides": (
         lambda: slid(13),

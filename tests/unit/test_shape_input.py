@@ -39,7 +39,7 @@ REFUSED = [
     (lambda: carom.Capsule("a", (0.1, 0.0), (0.1, 0.0)), "begins and ends at one point"),
     (lambda: carom.Ellipse("a", 0.0, 1.0), "a of Ellipse at 'a' is 0; it must be greater than 0"),
     (lambda: carom.Oval("a", lambda phi: 0.1 + 0.05 * jnp.cos(3.0 * phi)), "not smooth and convex"),
-    (lambda: carom.Oval("a", lambda phi: 1.0 + 0.01 * phi), "it must come round"),
+    (lambda: carom.Oval("a", lambda phi: 1.0 + 0.01 * phi), "it must be periodic"),
     (lambda: carom.Ellipse(3, 1.0, 1.0), "site of Ellipse is 3"),
     (lambda: carom.ClearanceJoint("a.a.tip", "b.b.tip", 0.02, -0.001, 0.5), "clearance of ClearanceJoint"),
     (lambda: carom.Contact(carom.Round("a.a.tip", 0.1), FLOOR, 0.5, radius=0.1), "shapes have their own size"),

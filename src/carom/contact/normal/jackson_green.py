@@ -52,8 +52,8 @@ class JacksonGreen(AbstractNormalLaw):
     - `radius` R [m] > 0: reduced radius, 1/R = 1/R_1 + 1/R_2
     - `dents`: the second body remembers its last dent. A blow that falls within it, nearer to its centre than the
       contact radius a at d_m, meets the surface at d_r and loads along the unloading curve, up to d_m elastically;
-      beyond it yields further and deepens the dent. A blow elsewhere finds the surface as new, and leaves a dent of its own
-      if it yields. One dent is remembered, with a flat bottom: a body that slides out of it meets a step of d_r.
+      beyond it yields further and deepens the dent. A blow elsewhere finds the surface as new, and leaves a dent of its
+      own if it yields. One dent is remembered, with a flat bottom: a body that slides out of it meets a step of d_r.
     """
 
     card: ClassVar[Card] = Card(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ from ._run import compiler_options
 
 
 def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
-    return native.program(function, args) if native.wanted() else None
+    thorough = os.environ.get("CAROM_COMPILER") != "quick"  # whoever compiles a function will call it often
+    return native.program(function, args, thorough) if native.wanted() else None
 
 
 class jit:

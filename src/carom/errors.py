@@ -45,6 +45,14 @@ def known(value: object) -> np.ndarray | None:
     return np.asarray(value, dtype=float)
 
 
+def library_for(*values: object) -> Any:
+    """NumPy for known numbers; JAX's for traced ones.
+
+    Each operation of JAX on known numbers is a program that is compiled, for some 20 ms, and again for each shape.
+    """
+    return jnp if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)) else np
+
+
 _FLAWS: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("flaws", default=None)
 
 

@@ -40,7 +40,8 @@ def gravity_vector(gravity: Gravity) -> Float[Array, "2"]:
     """A number g means (0, -g); a vector (slopes, none) stands as it is [m/s^2]."""
     if not isinstance(gravity, list | tuple) and np.shape(gravity) == ():
         errors.number("world", "gravity", gravity)
-        return jnp.stack([jnp.zeros(()), -jnp.asarray(gravity, dtype=float)])
+        of = errors.library_for(gravity)
+        return jnp.asarray(of.stack([of.zeros(()), -of.asarray(gravity, dtype=float)]))
     errors.vector("world", "gravity", gravity, 2)
     return jnp.asarray(gravity, dtype=float)
 

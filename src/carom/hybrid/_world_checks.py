@@ -16,7 +16,8 @@ def refuse_loose_joints(mechanism: Mechanism) -> None:
     """Springs and dampers act between a link and its parent; the first link of a free base has none."""
     n, names = mechanism.numbers, mechanism.topology.names
     for k in mechanism.topology.loose:
-        for field, values in (("stiffness", n.stiffness), ("damping", n.damping)):
+        for field, given in (("stiffness", n.stiffness), ("damping", n.damping)):
+            values = errors.library_for(given).asarray(given)
             errors.refuse_if(
                 values[k] != 0.0,
                 partial(_loose_joint, names[k], field, values[k]),

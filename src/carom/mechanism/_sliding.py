@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -11,16 +13,17 @@ from ..quantities import Given, Vector
 from .topology import Topology
 
 
-def joint_values(top: Topology, angles: Given, slides: Given | None, degrees: bool) -> Array:
+def joint_values(top: Topology, angles: Given, slides: Given | None, degrees: bool) -> Any:
     """The links' own coordinates from angles of hinges and displacements of sliders."""
     refuse_counts("mechanism", top, angles, slides)
-    turned = jnp.asarray(angles, dtype=float)
-    turned = jnp.deg2rad(turned) if degrees else turned
+    of = errors.library_for(angles, slides)
+    turned = of.asarray(angles, dtype=float)
+    turned = of.deg2rad(turned) if degrees else turned
     if not top.sliding:
         return turned
-    moved = jnp.zeros(len(top.slid)) if slides is None else jnp.asarray(slides, dtype=float)
+    moved = of.zeros(len(top.slid)) if slides is None else of.asarray(slides, dtype=float)
     order = np.argsort((*top.hinged, *top.slid))
-    return jnp.concatenate([turned, moved])[order]
+    return of.concatenate([turned, moved])[order]
 
 
 def refuse_counts(

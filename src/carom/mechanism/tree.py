@@ -138,12 +138,13 @@ class Mechanism(eqx.Module):
         `slides` are the displacements [m] of the links on sliders, zero by default.
         """
         own = joint_values(self.topology, angles, slides, degrees)
-        base = jnp.zeros(self.topology.base_dof) if base is None else jnp.ravel(jnp.asarray(base, dtype=float))
+        of = errors.library_for(own, base, bending)
+        base = of.zeros(self.topology.base_dof) if base is None else of.ravel(of.asarray(base, dtype=float))
         errors.vector("mechanism", "base", base, self.topology.base_dof)
         count = sum(self.topology.modes)
-        bend = jnp.zeros(count) if bending is None else jnp.ravel(jnp.asarray(bending, dtype=float))
+        bend = of.zeros(count) if bending is None else of.ravel(of.asarray(bending, dtype=float))
         errors.vector("mechanism", "bending", bend, count)
-        q = jnp.concatenate([base, own, bend])
+        q = jnp.asarray(of.concatenate([base, own, bend]))
         return self.to_absolute(q) if relative else q
 
     def state(

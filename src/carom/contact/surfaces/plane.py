@@ -103,8 +103,9 @@ class Plane(AbstractSurface):
 
 def _inclined(slope: Real) -> tuple[Any, Any]:
     errors.number("Plane", "slope", slope)
-    slope = jnp.asarray(slope, dtype=float)
-    return -jnp.sin(slope), jnp.cos(slope)
+    of = errors.library_for(slope)
+    slope = of.asarray(slope, dtype=float)
+    return jnp.asarray(-of.sin(slope)), jnp.asarray(of.cos(slope))
 
 
 def _along(normal: Given) -> tuple[Any, Any]:
@@ -113,10 +114,11 @@ def _along(normal: Given) -> tuple[Any, Any]:
         (normal[0] == 0.0) & (normal[1] == 0.0),
         lambda: "normal of Plane is (0, 0); it must point into the free side, such as (0, 1) for a floor",
     )
-    x, y = jnp.asarray(normal[0], dtype=float), jnp.asarray(normal[1], dtype=float)
-    size = jnp.hypot(x, y)
-    size = jnp.where(jnp.abs(size - 1.0) < 4e-16, 1.0, size)  # a unit vector stays what it is, to the last bit
-    return x / size, y / size
+    of = errors.library_for((normal[0], normal[1]))
+    x, y = of.asarray(normal[0], dtype=float), of.asarray(normal[1], dtype=float)
+    size = of.hypot(x, y)
+    size = of.where(of.abs(size - 1.0) < 4e-16, 1.0, size)  # a unit vector stays what it is, to the last bit
+    return jnp.asarray(x / size), jnp.asarray(y / size)
 
 
 def Wall(x: Real, facing: Name) -> Plane:

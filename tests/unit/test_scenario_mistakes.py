@@ -31,7 +31,7 @@ MISTAKES = {
     "misspelt kind": (
         'kind = "plane"',
         'kind = "plain"',
-        "surfaces.floor.kind is 'plain'; known: plane, circle, spline; did you mean 'plane'?",
+        "surfaces.floor.kind is 'plain'; known: plane, circle, block, spline; did you mean 'plane'?",
     ),
     "no kind": ('kind = "plane"\n', "", "surfaces.floor does not say which; give it a kind"),
     "text for a number": (

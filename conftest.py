@@ -12,8 +12,10 @@ import pytest
 
 MOST = 8e9  # [byte] of one worker
 
-# Nearly all of the time goes into compiling, and what is compiled runs for milliseconds.
+# Nearly all of the time goes into compiling, and what is compiled runs for milliseconds. Processes of tests inherit it.
 os.environ.setdefault("CAROM_COMPILER", "quick")
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+jax.config.update("jax_disable_most_optimizations", os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "1")
 
 # Tests of whole runs use carom as its users do: nothing checks shapes. All others check those of everything they trace.
 WHOLE = ("reference", "convergence", "derivatives", "cli", "browser")

@@ -48,12 +48,13 @@ class Ledger:
 
     @property
     def missed(self) -> np.ndarray:
-        """Size of the error [J], less what rounding does to the energies that are compared.
+        """Size of the error [J]; none where all of it is what rounding does to the energies that are compared.
 
         Where everything rests, nothing but rounding is in play.
         """
         largest = max(abs(self.start), *(float(np.max(np.abs(x))) for x in (self.kinetic, self.potential)))
-        return np.maximum(np.abs(self.error) - ROUNDING * largest, 0.0)
+        size = np.abs(self.error)
+        return size if np.max(size) > ROUNDING * largest else np.zeros_like(size)
 
     @property
     def max_error_percent(self) -> float:

@@ -88,6 +88,8 @@ def test_changes_that_lead_nowhere_are_refused_by_name():
     ball = load("ball-drop")
     for path, words in {
         "contacts.flor.radius": "there is no entry of contacts 'flor'; known: 'floor'; did you mean 'floor'?",
+        "contcts.floor.radius": "there is no table of a scenario 'contcts'",
+        "runn.until": "did you mean 'run'?",
         "contacts.floor.radus": "there is no field contacts.floor.radus; did you mean 'radius'?",
         "start.base.2": "start.base is a list of 2; '2' must be a number from 0 to 1",
         "start.base.x": "'x' must be a number from 0 to 1",

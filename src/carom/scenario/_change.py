@@ -94,8 +94,11 @@ def _put(whole: dict[str, Any], path: list[str], value: object) -> None:
 
 
 def _refuse_stranger(whole: dict[str, Any], path: list[str], i: int) -> None:
-    """A contact, link or variant that is not there cannot be changed."""
+    """A contact, link or variant that is not there cannot be changed, nor a table that no scenario has."""
     above = model_at(tuple(path[:i]), whole)
+    if above is not None and i == 0:
+        with at(*path, words=f"--set {dotted(tuple(path))}"):
+            name_in("table of a scenario", path[0], tuple(above.model_fields))
     if above is None:
         here: Any = whole
         for step in path[:i]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -68,26 +68,20 @@ class AbstractHull(eqx.Module):
             )
         return best[1], best[2], best[3], best[4]
 
+    @property
+    def lines(self) -> Lines:
+        """All edges side by side, as arrays: what is asked of each is then written once."""
+        px, py = (jnp.stack([jnp.asarray(corner[k], dtype=float) for corner in self.corners]) for k in (0, 1))
+        ex, ey = jnp.roll(px, -1) - px, jnp.roll(py, -1) - py
+        length, (tx, ty) = direction(ex, ey)
+        return Lines(px, py, tx, ty, length)
+
     def locate(self, x: Real, y: Real) -> tuple[Any, tuple[Any, Any]]:
         """Signed distance [m] of a point of its frame from its corners' hull, and the direction from there to it."""
         if self.edges == 1:
             ((cx, cy),) = self.corners
             return direction(x - cx, y - cy)
-        outside: Any = None
-        inside: Any = None
-        for (px, py), (ex, ey, nx, ny) in zip(self.corners, self.sides, strict=True):
-            along = jnp.clip(((x - px) * ex + (y - py) * ey) / (ex * ex + ey * ey), 0.0, 1.0)
-            apart, unit = direction(x - px - along * ex, y - py - along * ey)
-            height = (x - px) * nx + (y - py) * ny
-            # On an edge its own normal is exact, however near; beyond its ends the direction to the corner.
-            on = (along > 0.0) & (along < 1.0) & (height > 0.0)
-            near = tuple(jnp.where(on, a, b) for a, b in zip((height, nx, ny), (apart, *unit), strict=True))
-            outside = near if outside is None else _lesser(near, outside)
-            deep = (-height, nx, ny)
-            inside = deep if inside is None else _lesser(deep, inside)
-        within = (inside[0] >= 0.0) & (self.edges > 2)
-        gap, nx, ny = (jnp.where(within, a, b) for a, b in zip((-inside[0], *inside[1:]), outside, strict=True))
-        return gap, (nx, ny)
+        return located(self.lines, x, y)
 
     def outline(self) -> np.ndarray:
         """Points (n, 2) [m] around it, counter-clockwise and closed, as it is drawn."""
@@ -104,8 +98,46 @@ class AbstractHull(eqx.Module):
         return np.concatenate([line, line[:1]])
 
 
-def _lesser(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(jnp.where(a[0] < b[0], x, y) for x, y in zip(a, b, strict=True))
+class Lines(NamedTuple):
+    """Edges of a hull as arrays: first corner, direction (the outer normal is (ty, -tx)), length."""
+
+    px: Any
+    py: Any
+    tx: Any
+    ty: Any
+    length: Any
+
+
+def located(lines: Lines, x: Real, y: Real) -> tuple[Any, tuple[Any, Any]]:
+    """Signed distance of a point from the hull with these edges, and the direction from there to it."""
+    px, py, tx, ty, length = lines
+    nx, ny, count = ty, -tx, len(px)
+    reach = (x - px) * tx + (y - py) * ty
+    along = jnp.clip(reach, 0.0, length)
+    dx, dy = x - px - along * tx, y - py - along * ty
+    height = (x - px) * nx + (y - py) * ny
+    # On an edge its own normal is exact, however near; beyond its ends the direction to the corner.
+    on = (reach > 0.0) & (reach < length) & (height > 0.0)
+    square = jnp.where(on, height * height, dx * dx + dy * dy)
+    _, on, height, mx, my, dx, dy = least(square, on, height, nx, ny, dx, dy)
+    apart, unit = direction(dx, dy)
+    gap, ox, oy = (jnp.where(on, a, b) for a, b in zip((height, mx, my), (apart, *unit), strict=True))
+    if count < 3:
+        return gap, (ox, oy)
+    highest, ix, iy = least(-((x - px) * nx + (y - py) * ny), nx, ny)
+    gap, ox, oy = (jnp.where(highest >= 0.0, a, b) for a, b in zip((-highest, ix, iy), (gap, ox, oy), strict=True))
+    return gap, (ox, oy)
+
+
+def least(key: Any, *others: Any) -> tuple[Any, ...]:
+    """The smallest number of a short array, the first of equals, and what stands beside it in others."""
+    columns = (key, *others)
+    while len(columns[0]) > 1:
+        half = (len(columns[0]) + 1) // 2
+        low = tuple(c[:half] for c in columns)
+        high = tuple(jnp.concatenate([c[half:], c[half - 1 : half]]) if len(c) % 2 else c[half:] for c in columns)
+        columns = tuple(jnp.where(high[0] < low[0], b, a) for a, b in zip(low, high, strict=True))
+    return tuple(c[0] for c in columns)
 
 
 def point(given: Point | Given) -> tuple[Any, Any]:

@@ -18,11 +18,12 @@ from jaxtyping import Array, Bool, Float, Int
 from ...dynamics.kinematics import LinkMotion
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Load, Scene, merge
-from ...mechanism import Mechanism
 from ...quantities import Vector
 from .._rows import UNMOVED
+from ..friction._stick_slip import OPEN
 from ..pairs import Touching
-from ._kinds import Kind, body_links, for_each, for_each_pair, rubs_of
+from ._crowd_rows import Wrenches, rows_at
+from ._kinds import Kind, for_each, for_each_pair, rubs_of
 from ._lane_scene import LaneScene, ways_of
 from .rigid_contact import RigidContact
 
@@ -76,6 +77,26 @@ class Crowd(eqx.Module):
             out[list(kind.members)] = kind.first.pair.length_unit == "rad"
         return out
 
+    @property
+    def ends(self) -> bool:
+        """Are there edges whose ends a sharp corner can pass?"""
+        return any(kind.edged for kind in self.kinds)
+
+    def knowing(self, modes: Any) -> Crowd:
+        """The same, told which contacts are closed: these are on the line of their edge, past its end too."""
+        if not self.ends:
+            return self
+        closed = jnp.where(modes != OPEN, 1.0, 0.0)
+        return Crowd(tuple(kind.knowing(closed) for kind in self.kinds))
+
+    @property
+    def yields(self) -> np.ndarray:
+        """Which contacts leave the place to another where a corner meets a corner."""
+        out = np.zeros(self.size, dtype=bool)
+        for kind in self.kinds:
+            out[list(kind.members)] = kind.first.pair.yields
+        return out
+
     def rubbing(self, function: Any, *given: Any) -> Float[Array, " contacts"]:
         """A number of every contact with friction, `function(friction, ...)`; zero of the others."""
         kinds = [kind for kind in self.kinds if kind.first.friction is not None]
@@ -85,18 +106,25 @@ class Crowd(eqx.Module):
         return jnp.zeros(self.size).at[self.rubs].set(found)
 
     def looked(self, function: Any, scene: Scene, speeds: Vector | None = None) -> Any:
-        """Numbers of every contact: `function(contact, scene)`, for coordinates that move at most so fast."""
+        """Numbers of every contact: `function(contact, scene)`, for coordinates that move at most so fast.
+
+        The function should be one of a module: what it is asked for again need not be traced again.
+        """
         bounds = jnp.abs(merge(scene.v)) if speeds is None else speeds
         ways = ways_of(scene.mechanism, merge(scene.q), merge(scene.v), bounds)
         return for_each_pair(self.kinds, function, scene.mechanism, ways, scene.t, scene.length, scene.span)
 
     def carried(self, scene: Scene) -> tuple[Any, Any]:
         """Prescribed velocities of the surfaces, along normal and tangent."""
-        return self.looked(lambda c, s: c.pair.carried(s, c.pair.touching(s)), scene)
+        return self.looked(_carried, scene)
 
     def each(self, function: Any, *given: Any) -> Any:
         """Numbers of every contact: `function(contact, ...)`."""
         return for_each(self.kinds, function, *given)
+
+
+def _carried(contact: RigidContact, scene: LaneScene) -> tuple[Any, Any]:
+    return contact.pair.carried(scene, contact.pair.touching(scene))
 
 
 class Slots(NamedTuple):
@@ -139,9 +167,6 @@ def chosen(crowd: Crowd, flags: Bool[Array, " contacts"]) -> tuple[Slots, Bool[A
     return Slots(jnp.concatenate(index), jnp.concatenate(on)), over
 
 
-Wrenches = tuple[tuple[Any, ...], ...]  # (x, y, fx, fy, torque) on both bodies, a number of every contact each
-
-
 class Seen(NamedTuple):
     """All contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
 
@@ -151,6 +176,7 @@ class Seen(NamedTuple):
     tangential: Wrenches
     normal_drift: Float[Array, " contacts"]
     tangential_drift: Float[Array, " contacts"]
+    past: Float[Array, " contacts"]  # roundings past the end of an edge
     links: LinkMotion
 
 
@@ -166,14 +192,16 @@ def seen(crowd: Crowd, scene: Scene) -> Seen:
         return for_each_pair(crowd.kinds, _looked_at, mechanism, ways, t, length), ways.links
 
     t, q = jnp.asarray(scene.t, dtype=float), merge(scene.q)
-    ((touch, place, normal, across), links), ((moved, *_), _) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v))
-    return Seen(touch, place, normal, across, -moved.rate, moved.sliding, links)
+    ((touch, place, past, *wrenches), links), ((moved, *_), _) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v))
+    normal, across = wrenches
+    return Seen(touch, place, normal, across, -moved.rate, moved.sliding, past, links)
 
 
 def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
-    touch = contact.pair.touching(scene)
+    touch, past = contact.pair.touching_edge(scene)
     place = contact.pair.rounding(scene, touch)
-    return touch, place, _wrench(contact, scene, touch, 1.0, 0.0), _wrench(contact, scene, touch, 0.0, 1.0)
+    wrenches = (_wrench(contact, scene, touch, *unit) for unit in ((1.0, 0.0), (0.0, 1.0)))
+    return touch, place, past, *wrenches
 
 
 def keep_seen(crowd: Crowd, scene: Scene) -> Seen:
@@ -187,53 +215,6 @@ def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: fl
     contact.pair.push(scene, Load(scene.mechanism), touch, normal, drag)
     each = [tuple(jnp.asarray(x, dtype=float) for x in wrench) for _, wrench in scene.pushed]
     return (*each, *[(jnp.asarray(0.0),) * 5] * (2 - len(each)))
-
-
-def rows_at(
-    crowd: Crowd, mechanism: Mechanism, links: LinkMotion, wrenches: Wrenches, index: Int[Array, " n"]
-) -> Float[Array, "n dof"]:
-    """Generalized forces of the wrenches of these contacts."""
-    both = body_links(crowd.kinds)
-    bodies, sides = jnp.asarray(both)[index], 1 + any(len(kind.bodies[0]) > 1 for kind in crowd.kinds)
-    mine = jax.tree.map(lambda x: x[index], wrenches[:sides])
-    rows = [_row(mechanism, links, bodies[:, side], mine[side]) for side in range(sides)]
-    return rows[0] + rows[1] if sides > 1 else rows[0]
-
-
-def _row(mechanism: Mechanism, links: LinkMotion, body: Int[Array, " n"], wrench: tuple[Any, ...]) -> Any:
-    """One body of each: its base, the links that carry it, and its own."""
-    top = mechanism.topology
-    x, y, fx, fy, torque = wrench
-    own = (x - links.x[body]) * fy - (y - links.y[body]) * fx + torque
-    angles = jnp.eye(top.links)[body] * own[:, None]
-    if any(top.paths):
-        parents = np.asarray(top.parents)
-        up = np.maximum(parents, 0)
-        ex, ey = links.x - links.x[up], links.y - links.y[up]
-        carried = jnp.asarray(_carriers(mechanism))[body]
-        turned = carried * (ex[None, :] * fy[:, None] - ey[None, :] * fx[:, None])
-        to_parent = np.zeros((top.links, top.links))
-        to_parent[parents >= 0, parents[parents >= 0]] = 1.0
-        angles = angles + turned @ to_parent
-    if not top.base_dof:
-        return angles
-    trees = np.zeros((top.links, top.base_dof // 2))
-    for link, tree in enumerate(top.trees):
-        base = top.base_index(tree)
-        if base is not None:
-            trees[link, base // 2] = 1.0
-    on = jnp.asarray(trees)[body]
-    base_rows = jnp.stack([on * fx[:, None], on * fy[:, None]], axis=2).reshape(len(body), top.base_dof)
-    return jnp.concatenate([base_rows, angles], axis=1)
-
-
-def _carriers(mechanism: Mechanism) -> np.ndarray:
-    """(links, links): 1 where a link hangs, over however many others, on the joint of another."""
-    top = mechanism.topology
-    out = np.zeros((top.links, top.links))
-    for link, path in enumerate(top.paths):
-        out[link, [s for _, s in path]] = 1.0
-    return out
 
 
 class Lines(NamedTuple):
@@ -254,7 +235,7 @@ class Lines(NamedTuple):
 def lines_of(crowd: Crowd, scene: Scene, slots: Slots) -> Lines:
     """Rows of the contacts in these slots."""
     s, at = seen(crowd, scene), slots.place
-    normal, tangential = (rows_at(crowd, scene.mechanism, s.links, x, at) for x in (s.normal, s.tangential))
+    normal, tangential = (rows_at(crowd.kinds, scene.mechanism, s.links, x, at) for x in (s.normal, s.tangential))
     least = unmoved(scene, tangential)
     moved = jnp.any(jnp.abs(normal) > least, axis=1)
     speed, sliding = -s.touch.rate[at], s.touch.sliding[at]

@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float
 from ...hybrid._row_arrays import RowArrays
 from ...hybrid.condition import ROUNDING, Condition, level, rising, unless
 from ...hybrid.scene import Scene, merge
+from .._sharp import NOWHERE
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, sense_of
 from ._crowd import (
     Crowd,
@@ -20,12 +21,13 @@ from ._crowd import (
     crowd_noise,
     friction_slots,
     lines_of,
-    rows_at,
     rubbing_at,
     seen,
     to_contacts,
     unmoved,
 )
+from ._crowd_rows import rows_at
+from ._handing_over import is_gone, letting_go
 from ._maintained import NOTHING, SHARED
 from ._several import Problem, Solution, solve
 
@@ -62,9 +64,9 @@ def crowd_rows(crowd: Crowd, scene: Scene, modes: Any) -> RowArrays:
     """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
     slots, _ = chosen(crowd, modes != OPEN)
     s, at, m = seen(crowd, scene), slots.place, crowd.slots[0]
-    normal = rows_at(crowd, scene.mechanism, s.links, s.normal, at)
+    normal = rows_at(crowd.kinds, scene.mechanism, s.links, s.normal, at)
     mode, sliding = modes[at], s.touch.sliding
-    aside = rows_at(crowd, scene.mechanism, s.links, s.tangential, at)
+    aside = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, at)
     across = aside[:m]
     slip = -sense_of(mode[:m]) * rubbing_coefficient(crowd, sliding)[at[:m]]
     along = normal.at[:m].add(slip[:, None] * across)
@@ -219,6 +221,9 @@ def crowd_guards(
     excess = -held.normal - 2.0 * noise
     if away is not None:
         passes, leaves, excess = passes | away, leaves | away, jnp.where(away, 1.0, excess)
+    if crowd.ends:
+        excess = jnp.where(s.past > NOWHERE, letting_go(leaves, excess, s.past, shared + noise), excess)
+        passes, leaves = passes | is_gone(s.past, False, crowd.yields), leaves | (s.past > NOWHERE)
     strikes = unless(~is_open | passes, strike)
     lifts = unless(is_open | ~leaves, level(excess, shared + noise))
     at = crowd.rubs

@@ -22,15 +22,16 @@ from ._crowd import (
     chosen,
     crowd_noise,
     friction_slots,
+    keep_seen,
     lines_of,
     rubbing_at,
-    seen,
     to_contacts,
 )
 from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient, spread
 from ._crowd_switched import away, switched
 from ._decision import moving
 from ._groups import linked_in
+from ._handing_over import is_gone
 from ._impulses import END
 from ._path import Path, Weights, path, straight
 from ._phases import LOST_WORDS
@@ -64,7 +65,7 @@ def landed_together(
 
     It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
     """
-    everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), seen(crowd, scene)
+    everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), keep_seen(crowd, scene)
     struck, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
     slots, over = chosen(crowd, (memory.modes != OPEN) | everywhere.strikes | (near & struck))
     at = slots.place
@@ -78,6 +79,8 @@ def landed_together(
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
     part, gone, depth = slots.on & r.moved & ~grazes, away(crowd, scene), s.touch.indentation[at]
+    if crowd.ends:
+        part = part & ~is_gone(s.past, memory.modes != OPEN, crowd.yields)[at]
     if gone is not None:
         inside = jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & entered(scene, depth, s.place[at])
         part = part & ~gone[at] & ~inside

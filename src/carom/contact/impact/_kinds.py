@@ -7,6 +7,7 @@ pair, a law or friction does is what its own class says; `LaneScene` only tells 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,19 @@ class Kind(eqx.Module):
         """What stands for all, to be asked for what is fixed; it has no numbers."""
         blank = [np.zeros(x.shape[1:]) for x in self.numbers]
         return jax.tree.unflatten(self.structures[0], blank)
+
+    @property
+    def edged(self) -> bool:
+        return self.first.pair.edged
+
+    def knowing(self, closed: Any) -> Kind:
+        """The same, told which of all contacts are closed: 1, else 0."""
+        if not self.edged:
+            return self
+        numbers = jax.tree.unflatten(self.structures[0], range(len(self.numbers)))
+        which, mine = numbers.pair.held, closed[np.asarray(self.members)]
+        column = [mine if i == which else x for i, x in enumerate(self.numbers)]
+        return eqx.tree_at(lambda kind: kind.numbers, self, column)
 
 
 def kinds_of(mechanism: Mechanism, contacts: Contacts) -> tuple[Kind, ...]:
@@ -152,16 +166,24 @@ def for_each_pair(
     for kind in kinds:
         names = kind.bodies[0]
         lanes = [body_at(mechanism, ways, [bodies[j] for bodies in kind.bodies]) for j in range(len(names))]
-
-        def one(numbers: list[Any], states: Any, kind: Kind = kind, names: Any = names) -> Any:
-            contact = jax.tree.unflatten(kind.structures[0], numbers)
-            scene = LaneScene(mechanism, t, length, span, dict(zip(names, states, strict=True)))
-            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), function(contact, scene))
-
-        parts.append(jax.vmap(one)(kind.numbers, lanes))
+        shared = (mechanism, *(jnp.asarray(x, dtype=float) for x in (t, length, span)))
+        parts.append(_side_by_side(function, kind.structures[0], names)(kind.numbers, lanes, shared))
         order += kind.members
     back = np.argsort(np.asarray(order))
     return jax.tree.map(lambda *columns: jnp.concatenate(columns)[back], *parts)
+
+
+@functools.lru_cache(maxsize=256)
+def _side_by_side(function: Callable[..., Any], structure: Any, names: tuple[Body, ...]) -> Callable[..., Any]:
+    """`function(contact, scene)` of all contacts of a kind. Geometry is asked for some twenty times in a program: JAX
+    traces and differentiates it once, as long as it is given the same object."""
+
+    def one(numbers: list[Any], states: Any, shared: Any) -> Any:
+        contact, (mechanism, t, length, span) = jax.tree.unflatten(structure, numbers), shared
+        scene = LaneScene(mechanism, t, length, span, dict(zip(names, states, strict=True)))
+        return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), function(contact, scene))
+
+    return jax.jit(jax.vmap(one, in_axes=(0, 0, None)))
 
 
 def body_links(kinds: Sequence[Kind]) -> np.ndarray:

@@ -14,6 +14,7 @@ from ...hybrid.scene import Scene
 from ...quantities import Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
 from ._bounded import solved
+from ._handing_over import is_gone, letting_go
 from ._phases import modes_of, number_of, total
 from ._several import Decided, Solution
 from ._system import Noise, System, friction_at, noise_of, problem_of, rubbing, system_of
@@ -126,7 +127,7 @@ def guards(
     r = system_of(contacts, scene)
     strikes, lifts = [], []
     for i, contact in enumerate(contacts):
-        touch = contact.pair.touching(scene)
+        touch, past = contact.pair.touching_edge(scene)
         gap, noise = -touch.indentation, jax.lax.stop_gradient(contact.pair.rounding(scene, touch))
         none = memory.speed[i]  # a blow would decide that it does not close
         strike = rising(-gap, slow=2.0 * none, deep=2.0 * noise, rounding=noise, floor=none)
@@ -135,9 +136,12 @@ def guards(
         if away is not None and contact.during is not None:
             passes = passes | away[i]
             leaves, excess = leaves | away[i], jnp.where(away[i], 1.0, excess)
+        if contact.pair.edged:
+            excess = letting_go(leaves, excess, past, shared + jax.lax.stop_gradient(held.noise[i]))
+            passes, leaves = passes | is_gone(past, False, contact.pair.yields), True
         strikes.append(unless((modes[i] != OPEN) | passes, strike))
         pulls = level(excess, shared + jax.lax.stop_gradient(held.noise[i]))
-        lifts.append(unless((modes[i] == OPEN) | ~leaves, pulls))
+        lifts.append(unless((modes[i] == OPEN) | jnp.logical_not(leaves), pulls))
     slips: tuple[list[Condition], ...] = ([], [], [], [])
     for k, i in enumerate(rubbing(contacts)):
         friction, sliding = friction_at(contacts, k), contacts[i].pair.touching(scene).sliding

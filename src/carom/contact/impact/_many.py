@@ -25,7 +25,7 @@ from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
 from ._anatomy import on_arrays
-from ._crowd import Crowd, chosen, keep_seen, lines_of, rows_at, seen, to_contacts
+from ._crowd import Crowd, chosen, keep_seen, lines_of, seen, to_contacts
 from ._crowd_held import (
     CrowdHeld,
     CrowdMemory,
@@ -35,9 +35,11 @@ from ._crowd_held import (
     rubbing_coefficient,
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
+from ._crowd_rows import rows_at
 from ._crowd_switched import away, inexact, switched
 from ._impulses import PATH, checked_rule
 from ._kinds import contacts_of, firsts_of, kinds_of
+from ._lane_scene import LaneScene
 from ._phases import total
 from .impact_law import NEWTON
 from .rigid import MOST_PHASES, SOURCE, reported
@@ -113,11 +115,12 @@ class ManyRigidContacts(AbstractAutomaton):
         )
 
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:
-        modes, s = own.memory[0], seen(self.crowd, scene)
+        crowd = self.crowd.knowing(own.memory[0])
+        modes, s = own.memory[0], seen(crowd, scene)
         forces, _, _ = scene.reactions(self, own)
-        slots, _ = chosen(self.crowd, modes != OPEN)
+        slots, _ = chosen(crowd, modes != OPEN)
         push, rub = self._forces(modes, s.touch.sliding, slots, forces)
-        each = [jax.tree.map(lambda x, i=i: x[i], (s.touch, push, rub)) for i in range(self.crowd.size)]
+        each = [jax.tree.map(lambda x, i=i: x[i], (s.touch, push, rub)) for i in range(crowd.size)]
         return [Touch(Touching(*touch), normal, drag) for touch, normal, drag in each]
 
     def _told_modes(self, own: Own) -> list[Any]:
@@ -145,18 +148,19 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Only viscous drag is a force by a formula; the others are reactions."""
+        crowd = self.crowd.knowing(own.memory[0])
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
-        m = self.crowd.slots[0]
+        m = crowd.slots[0]
         if m:
-            modes, s = own.memory[0], seen(self.crowd, scene)
-            drag = self.crowd.rubbing(lambda friction: friction.drag)
-            slots, _ = chosen(self.crowd, modes != OPEN)
+            modes, s = own.memory[0], keep_seen(crowd, scene)
+            drag = crowd.rubbing(lambda friction: friction.drag)
+            slots, _ = chosen(crowd, modes != OPEN)
             at = slots.place[:m]
             force = jnp.where(slots.on[:m], -(drag * s.touch.sliding)[at], 0.0)
-            load.add_array(rows_at(self.crowd, scene.mechanism, s.links, s.tangential, at).T @ force)
+            load.add_array(rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, at).T @ force)
             powers[1] = jnp.sum(force * s.touch.sliding[at])
-            if self.crowd.moves:
-                powers[-1] = jnp.sum(force * self.crowd.carried(scene)[1][at])
+            if crowd.moves:
+                powers[-1] = jnp.sum(force * crowd.carried(scene)[1][at])
         return Flow(powers=tuple(powers))
 
     @property
@@ -164,7 +168,8 @@ class ManyRigidContacts(AbstractAutomaton):
         return Holding(self.crowd.rows, self._rows, lambda phase: phase != ALL_OPEN, self._shares)
 
     def _rows(self, scene: Scene, own: Own) -> RowArrays:
-        return crowd_rows(self.crowd, scene, own.memory[0])
+        crowd = self.crowd.knowing(own.memory[0])
+        return crowd_rows(crowd, scene, own.memory[0])
 
     def _forces(self, modes: Any, sliding: Any, slots: Any, forces: Any) -> tuple[Any, Any]:
         """Normal and friction force of every contact from the reactions of the slots."""
@@ -175,14 +180,15 @@ class ManyRigidContacts(AbstractAutomaton):
         return push, jnp.where(self.crowd.rub_flags, rub, 0.0)
 
     def _shares(self, scene: Scene, own: Own, forces: Any) -> tuple[Any, ...]:
+        crowd = self.crowd.knowing(own.memory[0])
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
-        modes, s = own.memory[0], seen(self.crowd, scene)
-        slots, _ = chosen(self.crowd, modes != OPEN)
+        modes, s = own.memory[0], seen(crowd, scene)
+        slots, _ = chosen(crowd, modes != OPEN)
         push, rub = self._forces(modes, s.touch.sliding, slots, forces)
-        if len(self.crowd.rubs):
+        if len(crowd.rubs):
             powers[1] = jnp.sum(rub * s.touch.sliding)
-        if self.crowd.moves:
-            along, across = self.crowd.carried(scene)
+        if crowd.moves:
+            along, across = crowd.carried(scene)
             powers[-1] = jnp.sum(push * along + rub * across)
         return tuple(powers)
 
@@ -201,7 +207,7 @@ class ManyRigidContacts(AbstractAutomaton):
     def start(self, scene: Scene) -> Own:
         """Contacts at the surface that do not move are candidates for rest; the first `jump` decides."""
         s, crowd = seen(self.crowd, scene), self.crowd
-        pace = crowd.looked(lambda c, local: c.pair.pace(local, local.speeds), scene)
+        pace = crowd.looked(_pace, scene)
         still = ROUNDING * pace + self.settle_speed
         resting = (jnp.abs(s.touch.indentation) <= 2.0 * s.place) & (jnp.abs(s.touch.rate) <= still)
         closed = jnp.where(crowd.rub_flags, mode_of(jnp.sign(s.touch.sliding)), 1)
@@ -211,25 +217,26 @@ class ManyRigidContacts(AbstractAutomaton):
         return Own(jnp.where(jnp.any(modes != OPEN), SOME_CLOSED, ALL_OPEN), tuple(memory), ())
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
-        memory, n = CrowdMemory(*own.memory), self.crowd.size
-        s = keep_seen(self.crowd, scene)
+        crowd = self.crowd.knowing(own.memory[0])
+        memory, n = CrowdMemory(*own.memory), crowd.size
+        s = keep_seen(crowd, scene)
         near = (memory.modes != OPEN) | (-s.touch.indentation <= 2.0 * s.place)
-        slots, _ = chosen(self.crowd, near)
+        slots, _ = chosen(crowd, near)
         none, no = jnp.zeros(n), jnp.zeros(n, dtype=bool)
         nothing = CrowdHeld(none, none, none + 1.0, none, none, no, none, jnp.asarray(0.0))
 
         def rows() -> tuple[CrowdHeld, Any]:
-            r = lines_of(self.crowd, scene, slots)
+            r = lines_of(crowd, scene, slots)
 
             def held() -> CrowdHeld:
-                return crowd_held(self.crowd, scene, r, memory.modes, scene.reactions(self, own))
+                return crowd_held(crowd, scene, r, memory.modes, scene.reactions(self, own))
 
             found = jax.lax.cond(own.phase != ALL_OPEN, held, lambda: nothing)
-            return found, to_contacts(self.crowd, slots, r.passes, False)
+            return found, to_contacts(crowd, slots, r.passes, False)
 
         # A branch: most of a flight nothing is near.
         found, passes = jax.lax.cond(jnp.any(near), rows, lambda: (nothing, no))
-        return crowd_guards(self.crowd, s, memory, found, passes, away(self.crowd, scene))
+        return crowd_guards(crowd, s, memory, found, passes, away(crowd, scene))
 
     def _longest(self, own: Own) -> Any:
         if not self.crowd.moves:
@@ -239,22 +246,12 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Strikes, seen inside a step."""
+        crowd = self.crowd.knowing(own.memory[0])
         is_open = own.memory[0] == OPEN
         fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
-        rough, gone = inexact(self.crowd), away(self.crowd, scene)
+        rough, gone = inexact(crowd), away(crowd, scene)
 
-        def one(c: Any, local: Any) -> tuple[Any, ...]:
-            pair = c.pair
-            touch = pair.touching(local)
-            swing, beat = pair.swing(local)
-            sure = pair.sure(local, touch) if rough else None
-            sure = touch.indentation if sure is None else sure
-            pace = pair.pace(local, local.speeds)
-            along = pair.along(jnp.asarray(False), pace)
-            bend, place = pair.bend(local, swing), pair.rounding(local, touch)
-            return touch.indentation, pace, swing, beat, bend, place, sure, along
-
-        depth, pace, swing, beat, bend, place, sure, along = self.crowd.looked(one, scene, fast)
+        depth, pace, swing, beat, bend, place, sure, along = crowd.looked(_met_roughly if rough else _met, scene, fast)
         pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
         if gone is not None:
             depth, is_open = jnp.where(gone, NEVER, depth), is_open & ~gone
@@ -268,10 +265,31 @@ class ManyRigidContacts(AbstractAutomaton):
             depth,
             jnp.where(is_open, sure, NEVER) if rough else None,
             jnp.where(is_open, 0.0, along),
-            jnp.where(self.crowd.turns, SHALLOW, 0.0),
+            jnp.where(crowd.turns, SHALLOW, 0.0),
         )
         return (strike, *(None,) * (len(self.anatomy.exits) - 1))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        newton = rule_of(firsts_of(self.crowd.kinds)) == NEWTON
-        return landed_together(self.crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
+        crowd = self.crowd.knowing(own.memory[0])
+        newton = rule_of(firsts_of(crowd.kinds)) == NEWTON
+        return landed_together(crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
+
+
+def _pace(c: RigidContact, scene: LaneScene) -> Any:
+    return c.pair.pace(scene, scene.speeds)
+
+
+def _met(c: RigidContact, scene: LaneScene, rough: bool = False) -> tuple[Any, ...]:
+    """What a watch is made of."""
+    pair = c.pair
+    touch = pair.touching(scene)
+    swing, beat = pair.swing(scene)
+    sure = pair.sure(scene, touch) if rough else None
+    pace = pair.pace(scene, scene.speeds)
+    along = pair.along(jnp.asarray(False), pace)
+    bend, place = pair.bend(scene, swing), pair.rounding(scene, touch)
+    return touch.indentation, pace, swing, beat, bend, place, touch.indentation if sure is None else sure, along
+
+
+def _met_roughly(c: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
+    return _met(c, scene, rough=True)

@@ -38,11 +38,12 @@ from ..friction._stick_slip import OPEN, mode_of
 from ..pairs import AbstractPair
 from ._anatomy import written_out
 from ._decision import landed
+from ._handing_over import handed_over, knowing
 from ._impulses import PATH, checked_rule
 from ._maintained import Held, friction_force, guards, held_of, held_rows, memory_of
 from ._phases import modes_of, number_of, told_phases, total
 from ._system import friction_at, rubbing
-from .rigid_contact import RigidContact, refuse_mixed
+from .rigid_contact import Contacts, RigidContact, refuse_mixed
 
 SOURCE = (
     "impacts at several contacts: Glocker and Pfeiffer 1995, Nonlinear Dynamics 7, 471-497; with friction at one "
@@ -115,7 +116,7 @@ class RigidContacts(AbstractAutomaton):
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:
         forces, _, _ = scene.reactions(self, own)
         out, n = [], len(self.contacts)
-        for j, (contact, mode) in enumerate(zip(self.contacts, self.modes(own.phase), strict=True)):
+        for j, (contact, mode) in enumerate(zip(self._knowing(own), self.modes(own.phase), strict=True)):
             k = contact.pair.touching(scene)
             push = jnp.where(mode == OPEN, 0.0, forces[j])
             out.append(Touch(k, push, self.friction_force(j, mode, k.sliding, push, forces[n:])))
@@ -146,14 +147,18 @@ class RigidContacts(AbstractAutomaton):
         """Phase of every contact."""
         return modes_of(self.contacts, phase)
 
+    def _knowing(self, own: Own) -> Contacts:
+        """The contacts, told which of them are closed."""
+        return knowing(self.contacts, self.modes(own.phase))
+
     # -- maintained contact --------------------------------------------------------------------------------------------
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Only viscous drag is a force by a formula; the others are reactions."""
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
-        modes = self.modes(own.phase)
-        for k, i in enumerate(rubbing(self.contacts)):
-            pair = self.contacts[i].pair
+        modes, contacts = self.modes(own.phase), self._knowing(own)
+        for k, i in enumerate(rubbing(contacts)):
+            pair = contacts[i].pair
             touch = pair.touching(scene)
             drag = jnp.where(modes[i] == OPEN, 0.0, -friction_at(self.contacts, k).drag * touch.sliding)
             pair.push(scene, load, touch, 0.0, drag)
@@ -179,7 +184,7 @@ class RigidContacts(AbstractAutomaton):
         return len(self.contacts) + len(rubbing(self.contacts))
 
     def _rows(self, scene: Scene, own: Own) -> list[Row]:
-        return held_rows(self.contacts, scene, own.phase)
+        return held_rows(self._knowing(own), scene, own.phase)
 
     def _holds(self, phase: PhaseNumber) -> Any:
         return phase != 0  # the phase in which all are open
@@ -187,7 +192,7 @@ class RigidContacts(AbstractAutomaton):
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
         modes, n = self.modes(own.phase), len(self.contacts)
-        for i, contact in enumerate(self.contacts):
+        for i, contact in enumerate(self._knowing(own)):
             touch = contact.pair.touching(scene)
             drag = self.friction_force(i, modes[i], touch.sliding, forces[i], forces[n:])
             self._count(scene, powers, contact.pair, touch, forces[i], drag)
@@ -224,16 +229,17 @@ class RigidContacts(AbstractAutomaton):
         size, modes = self._row_count, self.modes(own.phase)
         zero = jnp.zeros_like(scene.v[0])
         no = jnp.zeros_like(zero, dtype=bool)
-        n, m = len(self.contacts), len(rubbing(self.contacts))
+        contacts = self._knowing(own)
+        n, m = len(contacts), len(rubbing(contacts))
 
         def held() -> Held:
             forces, w, sizes = scene.reactions(self, own)
-            found = held_of(self.contacts, scene, modes, ([f + zero for f in forces], w, sizes))
+            found = held_of(contacts, scene, modes, ([f + zero for f in forces], w, sizes))
             return found._replace(slopes=[x + zero for x in found.slopes], noise=[x + zero for x in found.noise])
 
         nothing = Held([zero] * size, [zero + 1.0] * n, [zero] * size, [no] * n, [zero] * m, zero)
         found = jax.lax.cond(self._holds(own.phase), held, lambda: nothing)
-        return guards(self.contacts, scene, modes, found, memory_of(self.contacts, own.memory), self._away(scene))
+        return guards(contacts, scene, modes, found, memory_of(contacts, own.memory), self._away(scene))
 
     def _away(self, scene: Scene) -> list[Any] | None:
         return absences([c.during for c in self.contacts], scene)
@@ -246,7 +252,7 @@ class RigidContacts(AbstractAutomaton):
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Strikes, seen inside a step."""
         out: list[Watch | None] = []
-        for contact, mode in zip(self.contacts, self.modes(own.phase), strict=True):
+        for contact, mode in zip(self._knowing(own), self.modes(own.phase), strict=True):
             pair, is_open = contact.pair, mode == OPEN
             touch = pair.touching(scene)
             value = jnp.where(is_open, touch.indentation, NEVER)
@@ -264,7 +270,9 @@ class RigidContacts(AbstractAutomaton):
         return (*out, *(None,) * (len(self.anatomy.exits) - len(out)))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        return landed(self.contacts, self.settle_speed, self.friction_rule, scene, own, fired, self._away(scene))
+        contacts = self._knowing(own)
+        gone = handed_over(contacts, scene, self.modes(own.phase), self._away(scene))
+        return landed(contacts, self.settle_speed, self.friction_rule, scene, own, fired, gone)
 
 
 def reported(c: RigidContact) -> ContactReport:

@@ -70,7 +70,7 @@ def _on_block(name: str, shape: Any, surface: AbstractSurface, rigid: bool) -> l
             "corner from a line has no sign; give the bar a radius > 0, or the Block a rounding"
         ),
     )
-    return own + _numbered("block's corner", [BlockCornerOnShape(shape, surface, c, name) for c in hull.corners])
+    return own + _numbered("block's corner", [BlockCornerOnShape(shape, surface, i, name) for i in range(hull.edges)])
 
 
 def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str, AbstractPair]]:
@@ -80,12 +80,12 @@ def _on_shape(name: str, first: Any, second: Any, rigid: bool) -> list[tuple[str
         return [("", SmoothOnShape(first=second, second=first, group=name, turned=True))]
     _refuse_thin(name, first, second)
     if second.edges == 1 < first.edges:
-        return [("", CornerOnShape(first=second, second=first, corner=second.corners[0], group=name, turned=True))]
-    own = [CornerOnShape(first=first, second=second, corner=c, group=name) for c in first.corners]
+        return [("", CornerOnShape(second, first, 0, name, turned=True))]
+    own = [CornerOnShape(first, second, i, name) for i in range(first.edges)]
     if first.edges == 1:
         return _numbered("corner", own)
     _refuse_compliant(name, rigid)
-    other = [CornerOnShape(first=second, second=first, corner=c, group=name, turned=True) for c in second.corners]
+    other = [CornerOnShape(second, first, i, name, turned=True) for i in range(second.edges)]
     return [*_numbered("corner", own), *_numbered("other's corner", other)]
 
 

@@ -14,6 +14,7 @@ from ...hybrid.reporting import Touching as Touching
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 from ...quantities import Flag, Point, Real, Reals
+from .._sharp import NOWHERE
 from ..surfaces import AbstractSurface
 
 
@@ -99,6 +100,23 @@ class AbstractPair(eqx.Module):
     def longest(self) -> Any:
         """The longest step [s] that sees how the second body moves, while the two touch."""
         return jnp.inf
+
+    def touching_edge(self, scene: Scene) -> tuple[Touching, Any]:
+        """`touching`, and how far, in roundings, a sharp corner is past the end of the edge that it is on.
+
+        From zero on a closed contact opens, and that of the corner it has passed takes over.
+        """
+        return self.touching(scene), NOWHERE
+
+    @property
+    def edged(self) -> bool:
+        """Has it edges whose ends a corner can pass?"""
+        return False
+
+    @property
+    def yields(self) -> bool:
+        """Where a corner meets a corner, is it the other one's contact that counts?"""
+        return False
 
     def sure(self, scene: Scene, k: Touching) -> Any:
         """The indentation is not larger than this; None where it is exact however far apart the two are."""

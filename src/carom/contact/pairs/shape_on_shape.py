@@ -13,10 +13,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from ...hybrid.condition import ROUNDING
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...quantities import Real, Reals
 from .._hull import AbstractHull
+from .._sharp import Arms, arms_of, on_edge, past_end
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
 from ..shape._climb import SEEDS, newton, summit
 from ..shape.outlined import Frame, wrapped
@@ -64,18 +66,47 @@ class CornerOnShape(AbstractShapePair):
     first: AbstractCornered
     second: AbstractCornered
     corner: tuple[Any, Any]
+    arms: Arms
+    held: Any  # not 0 while it is closed
     group: str = eqx.field(static=True)
-    turned: bool = eqx.field(static=True, default=False)
+    turned: bool = eqx.field(static=True)
 
-    def touching(self, scene: Scene) -> Touching:
+    def __init__(
+        self, first: AbstractCornered, second: AbstractCornered, index: int, group: str, turned: bool = False
+    ) -> None:
+        self.first, self.second, self.group, self.turned = first, second, group, turned
+        self.corner, self.arms, self.held = first.corners[index], arms_of(first, index), jnp.asarray(0.0)
+
+    @property
+    def yields(self) -> bool:
+        return self.turned and self.first.edges > 1  # else there is no other
+
+    def _on_second(self, scene: Scene) -> tuple[Any, tuple[Any, Any], Any]:
+        """Distance of the corner, the normal in the world, and how far past the end of an edge, in roundings."""
         a, b = self.first.frame(scene), self.second.frame(scene)
         cx, cy = a.out(*self.corner)
-        gap, normal = self.second.locate(*b.inward(cx - b.x, cy - b.y))
-        nx, ny = b.turned(*normal)
+        rounding = ROUNDING * jnp.maximum(self.first.extent(scene) + self.second.extent(scene), scene.length)
+        arms = tuple(b.inward(*a.turned(*arm)) for arm in self.arms)
+        x, y = b.inward(cx - b.x, cy - b.y)
+        gap, normal, beyond = on_edge(self.second, x, y, arms, scene.length, rounding, self.held)
+        past = past_end(beyond, rounding, self.first.radius + self.second.radius, self.yields)
+        return gap, b.turned(*normal), past
+
+    @property
+    def edged(self) -> bool:
+        return self.second.edges > 2
+
+    def touching(self, scene: Scene) -> Touching:
+        return self.touching_edge(scene)[0]
+
+    def touching_edge(self, scene: Scene) -> tuple[Touching, Any]:
+        cx, cy = self.first.frame(scene).out(*self.corner)
+        gap, (nx, ny), past = self._on_second(scene)
         depth = self.first.radius + self.second.radius - gap
         arm = self.first.radius - 0.5 * depth
         x, y = cx - arm * nx, cy - arm * ny
-        return met(depth, x, y, (nx, ny), *(scene.velocity(s.site, x, y) for s in (self.first, self.second)))
+        both = (scene.velocity(s.site, x, y) for s in (self.first, self.second))
+        return met(depth, x, y, (nx, ny), *both), past
 
 
 class SmoothOnShape(AbstractShapePair):

@@ -13,12 +13,13 @@ from ...hybrid.reporting import Shape
 from ...hybrid.scene import Scene
 from ...mechanism import Mechanism, Site
 from ...quantities import Real, Reals
+from .._sharp import NOWHERE, Arms, arms_of
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
 from ..shape._climb import SEEDS, newton, summit
 from ..shape.outlined import Frame, wrapped
 from ..surfaces import AbstractSurface
 from .pair import Touching, met
-from .site_on_surface import SiteOnSurface
+from .site_on_surface import SiteOnSurface, held_on
 
 
 def seen(shape: AbstractShape) -> Shape:
@@ -35,6 +36,7 @@ class AbstractShapeOnSurface(SiteOnSurface):
     site: Site = eqx.field(static=True)
     surface: AbstractSurface
     radius: Any
+    held: Any
     shape: eqx.AbstractVar[AbstractShape]
     group: str = eqx.field(static=True)  # name of the contact that several pairs belong to
 
@@ -55,10 +57,16 @@ class CornerOnSurface(AbstractShapeOnSurface):
     other: ClassVar[str] = "shape on surface"
     shape: AbstractCornered
     corner: tuple[Any, Any]  # a number, not a place in the list: corners are then contacts of one kind
+    own_arms: Arms
 
     def __init__(self, shape: AbstractCornered, surface: AbstractSurface, index: int, group: str) -> None:
         self.site, self.surface, self.radius = shape.site, surface, shape.radius
         self.shape, self.corner, self.group = shape, shape.corners[index], group
+        self.own_arms, self.held = arms_of(shape, index) if surface.hull is not None else (), held_on(surface)
+
+    @property
+    def arms(self) -> Arms:
+        return self.own_arms
 
     def middle(self, scene: Scene) -> tuple[Any, Any]:
         return self.shape.frame(scene).out(*self.corner)
@@ -72,7 +80,7 @@ class EdgesOnSurface(AbstractShapeOnSurface):
     index: int | None = eqx.field(static=True)
 
     def __init__(self, shape: AbstractCornered, surface: AbstractSurface, index: int | None, group: str) -> None:
-        self.site, self.surface, self.radius = shape.site, surface, shape.outer
+        self.site, self.surface, self.radius, self.held = shape.site, surface, shape.outer, None
         self.shape, self.index, self.group = shape, index, group
 
     @property
@@ -93,6 +101,9 @@ class EdgesOnSurface(AbstractShapeOnSurface):
         x, y = x - self.shape.radius * nx, y - self.shape.radius * ny
         drift = self.surface.drift(x, y, t)
         return met(self.shape.radius - gap, x, y, (nx, ny), scene.velocity(self.site, x, y), drift)
+
+    def touching_edge(self, scene: Scene) -> tuple[Touching, Any]:
+        return self.touching(scene), NOWHERE
 
     def sure(self, scene: Scene, k: Touching) -> Any:
         return None if self.surface.exact else _sure(self, scene)
@@ -144,7 +155,7 @@ class SmoothOnSurface(AbstractShapeOnSurface):
     shape: AbstractSmooth
 
     def __init__(self, shape: AbstractSmooth, surface: AbstractSurface, group: str) -> None:
-        self.site, self.surface, self.radius = shape.site, surface, shape.outer
+        self.site, self.surface, self.radius, self.held = shape.site, surface, shape.outer, None
         self.shape, self.group = shape, group
 
     def touching(self, scene: Scene) -> Touching:
@@ -152,6 +163,9 @@ class SmoothOnSurface(AbstractShapeOnSurface):
         x, y = frame.out(*self.shape.point(_facing(self.shape, self.surface, frame, scene.t)))
         gap, normal = self.surface.locate(x, y, scene.t)
         return met(-gap, x, y, normal, scene.velocity(self.site, x, y), self.surface.drift(x, y, scene.t))
+
+    def touching_edge(self, scene: Scene) -> tuple[Touching, Any]:
+        return self.touching(scene), NOWHERE
 
     def sure(self, scene: Scene, k: Touching) -> Any:
         return None if self.surface.exact else _sure(self, scene)

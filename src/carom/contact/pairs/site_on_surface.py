@@ -9,14 +9,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
-from ...hybrid.condition import BEAT, TURNS
+from ...hybrid.condition import BEAT, ROUNDING, TURNS
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
 from ...quantities import Flag, Real, Reals
+from .._sharp import NOWHERE, Arms, on_edge, past_end
+from ..shape.outlined import Frame
 from ..surfaces import AbstractSurface
 from ..surfaces.surface import finite
 from .pair import AbstractPair, Touching, centre, force, met
+
+
+def held_on(surface: AbstractSurface) -> Any:
+    """Whether a contact is closed, for those that ask: what can slide past the end of an edge."""
+    return None if surface.hull is None else jnp.asarray(0.0)
 
 
 class SiteOnSurface(AbstractPair):
@@ -29,6 +36,10 @@ class SiteOnSurface(AbstractPair):
     site: Site = eqx.field(static=True)
     surface: AbstractSurface
     radius: Any
+    held: Any  # on a block: not 0 while it is closed; None elsewhere
+
+    def __init__(self, site: Site, surface: AbstractSurface, radius: Real) -> None:
+        self.site, self.surface, self.radius, self.held = site, surface, radius, held_on(surface)
 
     @property
     def name(self) -> str:
@@ -54,12 +65,41 @@ class SiteOnSurface(AbstractPair):
         """Bound [m/s] of the speed of whatever may touch."""
         return scene.reach(self.site, speeds)
 
+    @property
+    def arms(self) -> Arms:
+        """Directions of its own edges from there, along the axes of its link."""
+        return ()
+
+    def _on_block(self, scene: Scene) -> tuple[Any, tuple[Any, Any], Any]:
+        """Gap, normal, and how far past the end of an edge of a block, in roundings."""
+        (cx, cy), hull, block = self.middle(scene), self.surface.hull, Frame(*self.surface.pose(scene.t))
+        assert hull is not None
+        f, rounding = scene.frame(self.site.link), self._smallest(scene)
+        arms = tuple(block.inward(f.cos * ax - f.sin * ay, f.sin * ax + f.cos * ay) for ax, ay in self.arms)
+        x, y = block.inward(cx - block.x, cy - block.y)
+        gap, normal, beyond = on_edge(hull, x, y, arms, scene.length, rounding, self.held)
+        return gap - hull.radius, block.turned(*normal), past_end(beyond, rounding, self.radius + hull.radius, False)
+
+    def _smallest(self, scene: Scene) -> Any:
+        """What rounding does to its place."""
+        return ROUNDING * jnp.maximum(2.0 * scene.extent(self.site) + self.radius, scene.length)
+
+    @property
+    def edged(self) -> bool:
+        return self.surface.hull is not None
+
     def touching(self, scene: Scene) -> Touching:
-        cx, cy = self.middle(scene)
-        gap, (nx, ny) = self.surface.locate(cx, cy, scene.t)
+        return self.touching_edge(scene)[0]
+
+    def touching_edge(self, scene: Scene) -> tuple[Touching, Any]:
+        (cx, cy), past = self.middle(scene), NOWHERE
+        if self.surface.hull is None:
+            gap, (nx, ny) = self.surface.locate(cx, cy, scene.t)
+        else:
+            gap, (nx, ny), past = self._on_block(scene)
         x, y = cx - self.radius * nx, cy - self.radius * ny
         drift = self.surface.drift(x, y, scene.t)
-        return met(self.radius - gap, x, y, (nx, ny), scene.velocity(self.site, x, y), drift)
+        return met(self.radius - gap, x, y, (nx, ny), scene.velocity(self.site, x, y), drift), past
 
     def push(self, scene: Scene, load: Load, k: Touching, normal: Real, drag: Real) -> None:
         scene.push(load, self.site.link, k.x, k.y, *force(k, normal, drag), self.site)

@@ -67,7 +67,10 @@ def landed_together(
     """
     everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), keep_seen(crowd, scene)
     struck, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
-    slots, over = chosen(crowd, (memory.modes != OPEN) | everywhere.strikes | (near & struck))
+    ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
+    # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
+    handed = jnp.any(ended & (memory.modes != OPEN))
+    slots, over = chosen(crowd, (memory.modes != OPEN) | everywhere.strikes | (near & (struck | handed)))
     at = slots.place
     exits = Exits(*(flags[at] & slots.on for flags in everywhere))
     modes = jnp.where(slots.on, memory.modes[at], OPEN)
@@ -79,8 +82,7 @@ def landed_together(
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
     part, gone, depth = slots.on & r.moved & ~grazes, away(crowd, scene), s.touch.indentation[at]
-    if crowd.ends:
-        part = part & ~is_gone(s.past, memory.modes != OPEN, crowd.yields)[at]
+    part = part & ~ended[at]
     if gone is not None:
         inside = jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & entered(scene, depth, s.place[at])
         part = part & ~gone[at] & ~inside

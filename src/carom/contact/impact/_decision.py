@@ -49,7 +49,9 @@ def landed(
     r, free = system_of(contacts, scene), scene.motion(scene.v).free
     noise = noise_of(contacts, scene, r, free)
     grazes = _grazes(scene, closed, r, (free, scene.acceleration), noise)
-    part = _taking_part(closed, exits.strikes, struck, r, noise)
+    # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
+    handed = jnp.asarray(False) if away is None else any_of([on & g for on, g in zip(closed, away, strict=True)])
+    part = _taking_part(closed, exits.strikes, struck | handed, r, noise)
     if away is not None:
         inside = _inside(contacts, scene, away, r, noise)
         part = [on & ~gone & ~deep for on, gone, deep in zip(part, away, inside, strict=True)]

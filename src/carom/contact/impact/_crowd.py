@@ -153,17 +153,20 @@ def rubbing_at(crowd: Crowd, slots: Slots, function: Any, *given: Any) -> Float[
     return crowd.rubbing(function, *everywhere)[slots.place[:m]]
 
 
-def chosen(crowd: Crowd, flags: Bool[Array, " contacts"]) -> tuple[Slots, Bool[Array, ""]]:
-    """Slots for all that are flagged; are there too few?"""
+def chosen(
+    crowd: Crowd, flags: Bool[Array, " contacts"], also: Bool[Array, " contacts"] | None = None
+) -> tuple[Slots, Bool[Array, ""]]:
+    """Slots for all that are flagged; are there too few? Others follow in what is left."""
+    rest = flags if also is None else also
     index, on, over = [], [], jnp.asarray(False)
     for which, room in zip((crowd.rubs, crowd.plain), crowd.slots, strict=True):
-        mine, at = flags[which], jnp.asarray(which)
+        mine, beside, at = flags[which], rest[which], jnp.asarray(which)
         if len(which) > room:  # those that act first, in their order
-            order = jnp.argsort(~mine, stable=True)[:room]
+            order = jnp.argsort(jnp.where(mine, 0, jnp.where(beside, 1, 2)), stable=True)[:room]
             over = over | (jnp.sum(mine) > room)
-            at, mine = at[order], mine[order]
+            at, mine, beside = at[order], mine[order], beside[order]
         index.append(at)
-        on.append(mine)
+        on.append(mine | beside)
     return Slots(jnp.concatenate(index), jnp.concatenate(on)), over
 
 

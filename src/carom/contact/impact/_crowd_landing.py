@@ -70,7 +70,8 @@ def landed_together(
     ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
     # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
     handed = jnp.any(ended & (memory.modes != OPEN))
-    slots, over = chosen(crowd, (memory.modes != OPEN) | everywhere.strikes | (near & (struck | handed)))
+    takes = (memory.modes != OPEN) | everywhere.strikes | (near & (struck | handed))
+    slots, over = chosen(crowd, takes, near)  # what is near learns which speed counts as none
     at = slots.place
     exits = Exits(*(flags[at] & slots.on for flags in everywhere))
     modes = jnp.where(slots.on, memory.modes[at], OPEN)
@@ -81,8 +82,8 @@ def landed_together(
     before = merge(scene.acceleration) if isinstance(scene.acceleration, tuple) else scene.acceleration
     motions = (free, free if before is None else before)
     grazes = _grazes(closed, r, motions, noise)
-    part, gone, depth = slots.on & r.moved & ~grazes, away(crowd, scene), s.touch.indentation[at]
-    part = part & ~ended[at]
+    part = slots.on & (takes & ~ended)[at] & r.moved & ~grazes
+    gone, depth = away(crowd, scene), s.touch.indentation[at]
     if gone is not None:
         inside = jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & entered(scene, depth, s.place[at])
         part = part & ~gone[at] & ~inside

@@ -65,3 +65,20 @@ def test_a_point_slides_off_a_table(mirror):
         result.q[-1][:2], [mirror * (1.5 - a * end) * later, -0.5 * 9.81 * later**2], rtol=0, atol=1e-9
     )
     assert result.energy.max_error_percent < 1e-6
+
+
+@pytest.mark.parametrize(("size", "far", "turn"), [(0.36, 1000.0, 2.7), (64.0, 1.0, -1.3), (1e-3, 1.0, 0.4)])
+def test_a_point_slides_off_wherever_the_table_is_and_however_it_stands(size, far, turn):
+    """Past the end the flank is as near as the top: rounding must not choose it."""
+    turned = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    at = np.array([0.9, -0.7]) * far * size
+    mass = carom.Mechanism([carom.Link(carom.Body(mass=1.0, inertia=0.01 * size**2), name="p")], base=carom.Free())
+    table = carom.Block(size * np.array([(-2.0, -1.0), (0.0, -1.0), (0.0, 0.0), (-2.0, 0.0)]) @ turned.T + at)
+    contact = carom.Contact(mass.tip, table, carom.Newton(0.5), carom.Coulomb(0.2), name="table")
+    world = carom.World(mass, contacts=contact, gravity=tuple(turned @ (0.0, -9.81 * size)))
+    start = world.state(base=tuple(turned @ (-0.3 * size, 0.0) + at), base_velocity=tuple(turned @ (2.5 * size, 0.0)))
+    result = carom.simulate(world, start, until=0.3)
+    a = 0.2 * 9.81
+    assert result.events[-1].phase_after == "open" and "lift" in result.events[-1].exit
+    assert result.events[-1].t == pytest.approx((2.5 - np.sqrt(2.5**2 - 2.0 * a * 0.3)) / a, abs=1e-8)
+    assert result.energy.max_error_percent < 1e-6

@@ -57,7 +57,8 @@ def on_edge(
     dips = functools.reduce(jnp.maximum, [tx * ay - ty * ax for ax, ay in arms], jnp.zeros_like(height))
     near = jnp.abs(height) <= NEAR * length
     stands, lies = near & (dips < TURNED), near & (beyond <= NEAR * length)
-    score = jnp.abs(height) + NEAR * length * dips + jnp.maximum(beyond, 0.0)
+    # Past an end, the edge that it left is preferred to the next one, which is as near.
+    score = jnp.abs(height) + NEAR * length * dips + 0.5 * jnp.maximum(beyond, 0.0)
     # Of the edges on which it stands the one that is nearest, and least below its own edges.
     best = least(jnp.where(stands, score, jnp.inf), height, ty, -tx, jnp.where(stands, beyond, NOWHERE))
     _, height, mx, my, beyond = best

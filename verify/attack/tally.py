@@ -70,10 +70,11 @@ class Ends(NamedTuple):
 def run(make, parameters, angles, until, *, size=50, **options):
     """Ends of all lanes, run in batches of `size` lanes that share a horizon, so that one compilation serves all.
 
-    `until` is one number or one per lane; `rates`, `base` and `base_velocity` have a row per lane.
+    `until` is one number or one per lane; other parts of the start have a row per lane.
     """
     lanes = len(angles)
-    rows = {k: options.pop(k) for k in ("rates", "base", "base_velocity") if options.get(k) is not None}
+    parts = ("rates", "base", "base_velocity", "slides", "slide_rates")
+    rows = {k: options.pop(k) for k in parts if options.get(k) is not None}
     rows = {k: np.asarray(x, dtype=float) for k, x in {"angles": angles, **rows}.items()}
     parameters = jax.tree.map(
         lambda x: np.broadcast_to(np.asarray(x, dtype=float), (lanes, *np.shape(x)[1:])), parameters

@@ -27,6 +27,7 @@ from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..mechanism.topology import Topology
 from ..quantities import Coordinates, Matrix, Real, Reals, Vector
+from . import _dense_tree as dense_tree
 from . import _elastic_trees as elastic_trees
 from . import _linear as linear
 from . import _sliding_trees as sliding_trees
@@ -177,7 +178,10 @@ class Explicit(AbstractFormalism):
 
 def arrays(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
     """Mass matrix, bias and weight of a mechanism of any size."""
-    if not walk.small(mechanism.topology):
+    top = mechanism.topology
+    if not (top.elastic or top.jointed or top.links > dense_tree.MOST):
+        return dense_tree.dense_terms(mechanism, q, v, gravity)
+    if not walk.small(top):
         return _large(mechanism, q, v, gravity)
     found = terms(mechanism, q, v, gravity)
     return _full(found.matrix), _stack(found.bias), _stack(found.weight)
@@ -195,6 +199,8 @@ def _full(lower: list[list[Any]]) -> Array:
 
 def _large(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
     """The same terms for many links: one array operation over all ancestor-descendant pairs."""
+    if dense_tree.dense(mechanism.topology):
+        return dense_tree.dense_terms(mechanism, q, v, gravity)
     n, top = mechanism.numbers, mechanism.topology
     nb = top.base_dof
     mass, px, py, inertia = moments(mechanism)

@@ -8,6 +8,8 @@ Given the rates rise + W x of all rows of the world, find for every joint at res
 while everything that others hold goes on holding. The method begins with what is known, changes decisions whose
 conditions are broken, and solves again: a few times all of them, so that mirror images stay mirror images, then one at
 a time, the first in order, which is Murty's method and ends for F_s = F with the solution if W is positive definite.
+It need not be: a foot that slides pushes along its friction too, and a joint that is held against it may accelerate the
+other way, so that it gives way neither as it is pulled nor not at all. Then all decisions are tried, one by one.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ import jax
 import jax.numpy as jnp
 
 from ..hybrid._coupled import Coupled
-from ..hybrid.condition import ROUNDING
 from ..quantities import Vector
 
 ALIKE = 6  # rounds that change all broken decisions
 ROUNDS = 16  # and as many for each joint, at most
+LISTED = 3**8  # decisions that are tried one by one, at most
 
 
 class Candidates(NamedTuple):
@@ -34,6 +36,7 @@ class Candidates(NamedTuple):
     still: Any  # flags: at rest; the others move on
     moved: Any  # flags: can their effort move them? Not where a closed loop turns round
     senses: Any  # at first
+    inexact: Any  # rounding of forces and rates, as a part of the sizes of their terms
 
 
 def given_way(c: Candidates) -> Any:
@@ -51,19 +54,28 @@ def given_way(c: Candidates) -> Any:
         rates, sizes = c.system.rates(forces)
         effort, weight = forces[mine], jnp.diagonal(c.system.matrix)[mine]
         size = sizes[mine] / jnp.where(weight > 0.0, weight, 1.0)
-        too_much = jnp.abs(effort) > c.most + ROUNDING * (jnp.abs(effort) + c.most + size)
-        turned = senses * rates[mine] < -ROUNDING * sizes[mine]
+        too_much = jnp.abs(effort) > c.most + c.inexact * (jnp.abs(effort) + c.most + size)
+        turned = senses * rates[mine] < -c.inexact * sizes[mine]
         # What its effort does not move cannot be held: it goes where the others take it.
         taken = jnp.where(rates[mine] < 0.0, -1.0, 1.0)
         flags = jnp.where(c.moved, jnp.where(sticks, too_much, turned), turned | (senses == 0.0))
         return c.still & flags, jnp.where(c.moved, jnp.where(sticks, -jnp.sign(effort), 0.0), taken)
 
+    most = ROUNDS * (n + 1)
+    # The place of each joint that rests in the number of a decision.
+    place = 3.0 ** (jnp.cumsum(jnp.where(c.still, 1.0, 0.0)) - 1.0)
+    driven = jnp.where(c.system.rise[mine] < 0.0, -1.0, 1.0)  # tried first, so that mirror images stay mirror images
+    all_of_them = jnp.minimum(jnp.prod(jnp.where(c.still, 3.0, 1.0)), LISTED)
+
     def body(s: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         senses, rounds, _ = s
         flags, other = broken(senses)
         first = flags & (number == jnp.argmax(flags))
-        changed = jnp.where(rounds < ALIKE, flags, first)
-        return jnp.where(changed, other, senses), rounds + 1, jnp.any(flags)
+        better = jnp.where(jnp.where(rounds < ALIKE, flags, first), other, senses)
+        digit = jnp.mod(jnp.floor((rounds + 1 - most) / place), 3.0)
+        listed = jnp.where(c.still, jnp.where(digit == 2.0, -1.0, digit) * driven, senses)
+        tried = jnp.where(rounds + 1 < most, better, listed)
+        return jnp.where(jnp.any(flags), tried, senses), rounds + 1, jnp.any(flags)
 
     start = (c.senses, jnp.asarray(0), jnp.asarray(True))
-    return jax.lax.while_loop(lambda s: s[2] & (s[1] < ROUNDS * (n + 1)), body, start)[0]
+    return jax.lax.while_loop(lambda s: s[2] & (s[1] <= most + all_of_them), body, start)[0]

@@ -106,6 +106,7 @@ class BoundedRow(NamedTuple):
     most: Any
     giving: Any  # what is left of it then
     place: Any  # rounding of its place
+    effort: Any  # what it exerts by a formula, as something that moves
 
 
 def bounded_rows(pairs: Sequence[tuple[AbstractAutomaton, Own]], at: Scene) -> list[BoundedRow]:
@@ -116,5 +117,5 @@ def bounded_rows(pairs: Sequence[tuple[AbstractAutomaton, Own]], at: Scene) -> l
         if holding.bounds is not None:
             rows = holding.rows(at, own)
             assert isinstance(rows, list)
-            out += [BoundedRow(row, *both) for row, both in zip(rows, holding.bounds(at), strict=True)]
+            out += [BoundedRow(row, *both) for row, both in zip(rows, holding.bounds(at, own), strict=True)]
     return out

@@ -9,19 +9,20 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 import numpy as np
 
+from ..dynamics import _dense_tree as dense_tree
 from ..dynamics import explicit
+from ..mechanism import Mechanism
 from ..quantities import Vector
 from ._row_arrays import ManyReactions, RowArrays, Solve, joined, react_all, restore_all, stacked
 from .scene import Continuous, Load, Own, Scene, merge
 from .world import World
 
 
-def solver_of_mass(matrix: Any) -> Solve:
+def _factored(matrix: Any) -> Solve:
     """M^-1 times a vector, or times every column of a matrix; its derivative is that of the solution."""
     factors = jsl.lu_factor(jax.lax.stop_gradient(matrix))
 
     def solve(right: Any) -> Any:
-        right = merge(tuple(right)) if isinstance(right, list) else right  # a row that came scalar by scalar
         return jax.lax.custom_linear_solve(
             lambda x: matrix @ x,
             right,
@@ -33,12 +34,26 @@ def solver_of_mass(matrix: Any) -> Solve:
     return solve
 
 
+def unloaded(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Any, Solve]:
+    """Weight less bias, and the inverse mass matrix as a function of vectors and matrices."""
+    top = mechanism.topology
+    trees = None if top.elastic or top.jointed or top.links > dense_tree.MOST else dense_tree.forest(top)
+    if trees is None:
+        matrix, bias, weight = explicit.arrays(mechanism, q, v, gravity)
+        solve = _factored(matrix)
+    else:
+        parts = dense_tree.parts_of(mechanism, q, v, gravity)
+        bias, weight = parts.bias, parts.weight
+        solve = dense_tree.solver_by_trees(top, trees, parts)
+    # A row may come scalar by scalar.
+    return weight - bias, lambda right: solve(merge(tuple(right)) if isinstance(right, list) else right)
+
+
 def array_accelerations(world: World, y: Continuous, load: Load, gravity: tuple[Any, Any]) -> tuple[Any, Solve]:
     """Accelerations without reactions, and the inverse mass matrix as a function of arrays."""
     down = jnp.stack([jnp.asarray(g, dtype=float) for g in gravity])
-    matrix, bias, weight = explicit.arrays(world.mechanism, merge(y.q), merge(y.v), down)
-    solve = solver_of_mass(matrix)
-    return like(y, solve(load.vector() + weight - bias)), solve
+    own, solve = unloaded(world.mechanism, merge(y.q), merge(y.v), down)
+    return like(y, solve(load.vector() + own)), solve
 
 
 def like(y: Continuous, values: Vector) -> Any:
@@ -62,8 +77,7 @@ def array_reactions(world: World, scene: Scene, each: list[Own], free: Any, solv
 
 def array_restored(world: World, scene: Scene, y: Continuous, each: list[Own]) -> Continuous:
     """The state with what is held put back to where it is held."""
-    matrix, _, _ = explicit.arrays(world.mechanism, merge(y.q), merge(y.v), jnp.zeros(2))
-    solve = solver_of_mass(matrix)
+    _, solve = unloaded(world.mechanism, merge(y.q), merge(y.v), jnp.zeros(2))
     q, v = restore_all(array_rows(world, scene, each), merge(y.q), merge(y.v), solve)
     return y._replace(q=like(y, q), v=like(y, v))
 

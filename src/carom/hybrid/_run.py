@@ -7,6 +7,7 @@ experiment, that took 1.8 microseconds per step where the default took 60, and c
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from functools import partial
@@ -34,9 +35,31 @@ from .world import World, refuse_extra
 
 SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
 QUICK = {"xla_backend_optimization_level": "0"}
+# Of long array code: XLA simplifies again and again as long as any of its passes changes something, and with loops
+# within loops one of these always does: 25 rounds instead of 3, most of the time of compiling. Its newer emitters take
+# as long again. What they gain is a fifth of the time of a step.
+SLOW_PASSES = (
+    "reshape-mover",
+    "simplify-while-loops",
+    "while-loop-invariant-code-motion",
+    "while-loop-constant-sinking",
+    "constant_folding",
+    "simplify-conditional",
+)
+ARRAYS = QUICK | {"xla_cpu_use_fusion_emitters": False, "xla_disable_hlo_passes": ",".join(SLOW_PASSES)}
 
 
-def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, str] | None:
+@functools.cache
+def _accepted() -> bool:
+    """Does this XLA know the settings for arrays? They are its own affair, and may go."""
+    try:
+        jax.jit(lambda x: x + 1.0, compiler_options=ARRAYS).lower(1.0).compile()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
+
+
+def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, Any] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
     What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
@@ -47,7 +70,7 @@ def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, s
     if jax.default_backend() != "cpu":
         return None
     if arrays:  # they gain by fusion, and LAPACK does their long work however the rest is compiled
-        return QUICK
+        return ARRAYS if _accepted() else QUICK
     return SCALAR if thorough and os.environ.get("CAROM_COMPILER") != "quick" else SCALAR | QUICK
 
 
@@ -84,7 +107,7 @@ def _compiled(
 ) -> Any:
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
-    if native.wanted() and options != QUICK:  # which is what arrays are compiled with
+    if native.wanted() and options not in (QUICK, ARRAYS):  # which is what arrays are compiled with
         program = native.program(call, args, options == SCALAR)
         if program is not None:
             return program

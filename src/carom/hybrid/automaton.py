@@ -126,15 +126,15 @@ class Holding:
       not active
     - `active(phase)`: is any of them active? Where none is, reactions are not computed
     - `powers(scene, own, forces)`: of its reactions, by channel, to be added to those of `force`
-    - `bounds(scene)`: per row the most that it holds, what is left of that when it gives way, and how far counts as not
-      moved; others that decide about motion take it into account. None: they do not
+    - `bounds(scene, own)`: per row the most that it holds, what is left of that when it gives way, how far counts as
+      not moved, what `force` has it exert now; others that decide about motion take it into account. None: they do not
     """
 
     count: int = 0
     rows: Callable[[Scene, Own], list[Row] | RowArrays] = _no_rows
     active: Callable[[Any], Any] = lambda phase: False
     powers: Callable[[Scene, Own, Any], tuple[Any, ...]] = lambda scene, own, forces: ()
-    bounds: Callable[[Scene], list[tuple[Any, Any, Any]]] | None = None
+    bounds: Callable[[Scene, Own], list[tuple[Any, Any, Any, Any]]] | None = None
 
 
 def _no(phase: PhaseNumber) -> Any:

@@ -1,4 +1,4 @@
-"""Many rigid contacts at one instant, as arrays: gaps, rows and velocities of all, and slots for those that act.
+"""Many rigid contacts as arrays, sorted into kinds; and slots for those that act.
 
 All contacts are looked at; only those that are closed, or at their surface, have rows. These stand in slots, a fixed
 number of them, first those of contacts with friction: rows, matrices and decisions have the size of what can be closed
@@ -10,19 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from ...dynamics.kinematics import LinkMotion
-from ...hybrid.condition import ROUNDING, ULP
-from ...hybrid.scene import Load, Scene, merge
+from ...hybrid.scene import Scene, merge
 from ...quantities import Vector
-from .._rows import UNMOVED
 from ..friction._stick_slip import OPEN
-from ..pairs import Touching
-from ._crowd_rows import Wrenches, rows_at
 from ._kinds import Kind, for_each, for_each_pair, rubs_of
 from ._lane_scene import LaneScene, ways_of
 from .rigid_contact import RigidContact
@@ -102,8 +96,21 @@ class Crowd(eqx.Module):
         kinds = [kind for kind in self.kinds if kind.first.friction is not None]
         if not kinds:
             return jnp.zeros(self.size)
+        return self.spread(for_each(kinds, lambda c, *args: function(c.friction, *args), *given))
+
+    def rubbing_all(self, function: Any, *given: Any) -> tuple[Any, ...]:
+        """Several numbers of every contact with friction; zeros of the others."""
+        kinds = [kind for kind in self.kinds if kind.first.friction is not None]
         found = for_each(kinds, lambda c, *args: function(c.friction, *args), *given)
-        return jnp.zeros(self.size).at[self.rubs].set(found)
+        return tuple(self.spread(x) for x in found)
+
+    def spread(self, of_rubs: Any, otherwise: Any = 0.0) -> Any:
+        """Numbers of the contacts with friction, with zeros for the others."""
+        if len(self.rubs) == self.size:
+            return of_rubs
+        at = np.full(self.size, len(self.rubs), dtype=np.uint32)
+        at[self.rubs] = np.arange(len(self.rubs))
+        return jnp.concatenate([of_rubs, jnp.full(1, otherwise, dtype=of_rubs.dtype)])[at]
 
     def looked(self, function: Any, scene: Scene, speeds: Vector | None = None) -> Any:
         """Numbers of every contact: `function(contact, scene)`, for coordinates that move at most so fast.
@@ -128,10 +135,12 @@ def _carried(contact: RigidContact, scene: LaneScene) -> tuple[Any, Any]:
 
 
 class Slots(NamedTuple):
-    """Contacts that act: their numbers, and which of the slots are in use."""
+    """Contacts that act: which is in a slot, and is it in use; and the slot of every contact, if it has one."""
 
     place: Int[Array, " slots"]
     on: Bool[Array, " slots"]
+    slot: Int[Array, " contacts"]
+    has: Bool[Array, " contacts"]
 
 
 def friction_slots(crowd: Crowd) -> np.ndarray:
@@ -140,10 +149,12 @@ def friction_slots(crowd: Crowd) -> np.ndarray:
 
 
 def to_contacts(crowd: Crowd, slots: Slots, values: Any, otherwise: Any = 0.0) -> Any:
-    """Numbers of the slots in use, given to their contacts."""
-    out = jnp.full(crowd.size, otherwise, dtype=jnp.asarray(values).dtype)
-    index = slots.place[: len(values)]
-    return out.at[index].set(jnp.where(slots.on[: len(values)], values, out[0]))
+    """Numbers of the slots in use, given to their contacts; there may be fewer: those of contacts with friction."""
+    values = jnp.asarray(values)
+    if not len(values):
+        return jnp.full(crowd.size, otherwise, dtype=values.dtype)
+    has = slots.has if len(values) == len(slots.place) else slots.has & crowd.rub_flags
+    return jnp.where(has, values[jnp.minimum(slots.slot, len(values) - 1)], jnp.asarray(otherwise, values.dtype))
 
 
 def rubbing_at(crowd: Crowd, slots: Slots, function: Any, *given: Any) -> Float[Array, " rubs"]:
@@ -158,127 +169,35 @@ def chosen(
 ) -> tuple[Slots, Bool[Array, ""]]:
     """Slots for all that are flagged; are there too few? Others follow in what is left."""
     rest = flags if also is None else also
-    index, on, over = [], [], jnp.asarray(False)
+    index, on, slot, has, over, done = [], [], [], [], jnp.asarray(False), 0
     for which, room in zip((crowd.rubs, crowd.plain), crowd.slots, strict=True):
-        mine, beside, at = flags[which], rest[which], jnp.asarray(which)
+        mine, beside, at = flags[which], rest[which], jnp.asarray(which, dtype=jnp.uint32)
+        rank = jnp.arange(len(which))
         if len(which) > room:  # those that act first, in their order
-            order = jnp.argsort(jnp.where(mine, 0, jnp.where(beside, 1, 2)), stable=True)[:room]
+            place, rank, used = _ranked(mine, beside & ~mine, room)
             over = over | (jnp.sum(mine) > room)
-            at, mine, beside = at[order], mine[order], beside[order]
+            at, active = at[place], jnp.arange(room) < used
+        else:
+            active = mine | beside
         index.append(at)
-        on.append(mine | beside)
-    return Slots(jnp.concatenate(index), jnp.concatenate(on)), over
+        on.append(active)
+        slot.append(done + rank)
+        has.append((mine | beside) & (rank < room))
+        done += room
+    back = np.argsort(np.concatenate([crowd.rubs, crowd.plain])).astype(np.uint32)
+    of_all = [jnp.concatenate(x)[back].astype(kind) for x, kind in ((slot, jnp.uint32), (has, bool))]
+    return Slots(jnp.concatenate(index), jnp.concatenate(on), *of_all), over
 
 
-class Seen(NamedTuple):
-    """All contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
+def _ranked(mine: Array, beside: Array, room: int) -> tuple[Array, Array, Array]:
+    """Numbers of the first `room` of those that act, then of those beside; the rank of each; how many are in use.
 
-    touch: Touching
-    place: Float[Array, " contacts"]  # what rounding does to the gap
-    normal: Wrenches
-    tangential: Wrenches
-    normal_drift: Float[Array, " contacts"]
-    tangential_drift: Float[Array, " contacts"]
-    past: Float[Array, " contacts"]  # roundings past the end of an edge
-    links: LinkMotion
-
-
-def seen(crowd: Crowd, scene: Scene) -> Seen:
-    """Everything but the rows."""
-    if "seen" in scene.kept:
-        return scene.kept["seen"]
-    mechanism, v = scene.mechanism, merge(scene.v)
-    length = scene.length
-
-    def whole(t: Any, q: Vector) -> Any:
-        ways = ways_of(mechanism, q, v, jnp.abs(v))
-        return for_each_pair(crowd.kinds, _looked_at, mechanism, ways, t, length), ways.links
-
-    t, q = jnp.asarray(scene.t, dtype=float), merge(scene.q)
-    ((touch, place, past, *wrenches), links), ((moved, *_), _) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v))
-    normal, across = wrenches
-    return Seen(touch, place, normal, across, -moved.rate, moved.sliding, past, links)
-
-
-def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
-    touch, past = contact.pair.touching_edge(scene)
-    place = contact.pair.rounding(scene, touch)
-    wrenches = (_wrench(contact, scene, touch, *unit) for unit in ((1.0, 0.0), (0.0, 1.0)))
-    return touch, place, past, *wrenches
-
-
-def keep_seen(crowd: Crowd, scene: Scene) -> Seen:
-    """Look at all contacts now, for all that will ask, also within a branch."""
-    return scene.kept.setdefault("seen", seen(crowd, scene))
-
-
-def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Wrenches:
-    """What a unit force does to the two bodies."""
-    scene.pushed = []
-    contact.pair.push(scene, Load(scene.mechanism), touch, normal, drag)
-    each = [tuple(jnp.asarray(x, dtype=float) for x in wrench) for _, wrench in scene.pushed]
-    return (*each, *[(jnp.asarray(0.0),) * 5] * (2 - len(each)))
-
-
-class Lines(NamedTuple):
-    """Rows of the contacts in slots, normal and tangential, with what belongs to them, slot by slot."""
-
-    slots: Slots
-    normal: Float[Array, "slots dof"]
-    tangential: Float[Array, "slots dof"]
-    place: Float[Array, " slots"]  # what rounding does to the gap
-    speed: Float[Array, " slots"]  # of separation
-    sliding: Float[Array, " slots"]
-    normal_drift: Float[Array, " slots"]
-    tangential_drift: Float[Array, " slots"]
-    moved: Bool[Array, " slots"]  # can any motion of the robot change the gap? Not under a stretched leg
-    passes: Bool[Array, " slots"]  # nothing moves the gap, and the surface does not come
-
-
-def lines_of(crowd: Crowd, scene: Scene, slots: Slots) -> Lines:
-    """Rows of the contacts in these slots."""
-    s, at = seen(crowd, scene), slots.place
-    normal, tangential = (rows_at(crowd.kinds, scene.mechanism, s.links, x, at) for x in (s.normal, s.tangential))
-    least = unmoved(scene, tangential)
-    moved = jnp.any(jnp.abs(normal) > least, axis=1)
-    speed, sliding = -s.touch.rate[at], s.touch.sliding[at]
-    passes = ~moved & (jnp.abs(speed) <= least @ jnp.abs(merge(scene.v)))
-    drifts = s.normal_drift[at], s.tangential_drift[at]
-    return Lines(slots, normal, tangential, s.place[at], speed, sliding, *drifts, moved, passes)
-
-
-def unmoved(scene: Scene, tangential: Float[Array, "n dof"]) -> Float[Array, "n dof"]:
-    """Entries of normal rows that are zero, measured by the motion across, so that no unit matters."""
-    top = scene.mechanism.topology
-    turns = np.zeros(top.dof, dtype=bool)
-    turns[top.angles] = True
-    return UNMOVED * jnp.abs(tangential) + ROUNDING * jnp.where(turns, scene.length, 1.0)[None, :]
-
-
-class CrowdNoise(NamedTuple):
-    """What rounding does to the numbers of every slot, measured by the sizes of their terms."""
-
-    place: Float[Array, " slots"]  # of the gap [m]
-    speed: Float[Array, " slots"]  # of separation [m/s]
-    sliding: Float[Array, " slots"]
-    rise: Float[Array, " slots"]  # of the rate of separation [m/s^2]
-    hurry: Float[Array, " slots"]  # of the rate of sliding
-
-
-def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
-    """`free` are the accelerations without reactions."""
-    v, top = jnp.abs(merge(scene.v)), scene.mechanism.topology
-    a = jnp.abs(merge(free) if isinstance(free, tuple) else free)
-    turning = jnp.sum(v[top.angles])
-    turned = turning * turning + jnp.sum(a[top.angles])
-    late, place = 32.0 * ULP * jnp.abs(scene.t), r.place
-
-    def both(row: Any, drift: Any, speed: Any) -> tuple[Any, Any]:
-        sizes = jnp.abs(row)
-        rise = sizes @ a + jnp.abs(drift)
-        noise = ROUNDING * (sizes @ v + jnp.abs(speed)) + late * rise + turning * place
-        return noise, ROUNDING * rise + turned * place
-
-    speed, rise = both(r.normal, r.normal_drift, r.speed)
-    sliding, hurry = both(r.tangential, r.tangential_drift, r.sliding)
-    return CrowdNoise(place, speed, sliding, rise, hurry)
+    A sort would do it, by one call of a comparison after the other; sums that run along do it at once.
+    """
+    first, second = jnp.cumsum(mine), jnp.cumsum(beside)
+    rank = jnp.where(mine, first - 1, jnp.where(beside, first[-1] + second - 1, len(mine)))
+    number = jnp.arange(room)
+    ways = [(first, number + 1), (second, number + 1 - first[-1])]
+    places = [jnp.searchsorted(total, wanted, method="scan_unrolled") for total, wanted in ways]
+    place = jnp.where(number < first[-1], places[0], places[1])
+    return jnp.minimum(place, len(mine) - 1).astype(jnp.uint32), rank, first[-1] + second[-1]

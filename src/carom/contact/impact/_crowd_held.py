@@ -13,20 +13,9 @@ from ...hybrid.condition import ROUNDING, Condition, level, rising, unless
 from ...hybrid.scene import Scene, merge
 from .._sharp import NOWHERE
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, sense_of
-from ._crowd import (
-    Crowd,
-    Lines,
-    Seen,
-    chosen,
-    crowd_noise,
-    friction_slots,
-    lines_of,
-    rubbing_at,
-    seen,
-    to_contacts,
-    unmoved,
-)
+from ._crowd import Crowd, Slots, chosen, friction_slots, rubbing_at, to_contacts
 from ._crowd_rows import rows_at
+from ._crowd_seen import Lines, Seen, crowd_noise, lines_of, seen_at, unmoved
 from ._handing_over import is_gone, letting_go
 from ._maintained import NOTHING, SHARED
 from ._several import Problem, Solution, solve
@@ -46,11 +35,6 @@ class CrowdMemory(NamedTuple):
     strikes: Any  # when each was last struck while open [s]; -1: never
 
 
-def spread(crowd: Crowd, of_rubs: Any) -> Any:
-    """Numbers of the contacts with friction, with zeros for the others."""
-    return jnp.zeros(crowd.size).at[crowd.rubs].set(of_rubs)
-
-
 def rubbing_coefficient(crowd: Crowd, sliding: Numbers) -> Numbers:
     return crowd.rubbing(lambda friction, u: friction.coefficient(jnp.abs(u)), sliding)
 
@@ -63,32 +47,37 @@ def sliding_coefficient(crowd: Crowd, r: Lines) -> Any:
 def crowd_rows(crowd: Crowd, scene: Scene, modes: Any) -> RowArrays:
     """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
     slots, _ = chosen(crowd, modes != OPEN)
-    s, at, m = seen(crowd, scene), slots.place, crowd.slots[0]
-    normal = rows_at(crowd.kinds, scene.mechanism, s.links, s.normal, at)
-    mode, sliding = modes[at], s.touch.sliding
-    aside = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, at)
+    s, m = seen_at(crowd, scene, slots), crowd.slots[0]
+    normal = rows_at(crowd.kinds, scene.mechanism, s.links, s.normal, slots.place)
+    mode, sliding = modes[slots.place], s.touch.sliding[:m]
+    aside = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, slots.place)
     across = aside[:m]
-    slip = -sense_of(mode[:m]) * rubbing_coefficient(crowd, sliding)[at[:m]]
-    along = normal.at[:m].add(slip[:, None] * across)
+    mu, drift, left = _rubbed(crowd, slots, s.tangential_drift[:m], sliding)
+    slip = -sense_of(mode[:m]) * mu
+    along = jnp.concatenate([normal[:m] + slip[:, None] * across, normal[m:]])
     # What nothing moves needs no force to be held, and no force would hold it.
     moved = jnp.any(jnp.abs(normal) > unmoved(scene, aside), axis=1)
-    drift, left = _stuck(crowd, s.tangential_drift, sliding)
     return RowArrays(
         jnp.concatenate([slots.on & moved, slots.on[:m] & (mode[:m] == STICKING)]),
         jnp.concatenate([normal, across]),
         jnp.concatenate([along, across]),
-        jnp.concatenate([s.normal_drift[at], drift[at[:m]]]),
-        jnp.concatenate([-s.touch.rate[at], left[at[:m]]]),
-        jnp.concatenate([-s.touch.indentation[at], jnp.zeros(m)]),
+        jnp.concatenate([s.normal_drift, drift]),
+        jnp.concatenate([-s.touch.rate, left]),
+        jnp.concatenate([-s.touch.indentation, jnp.zeros(m)]),
     )
 
 
-def _stuck(crowd: Crowd, drift: Numbers, sliding: Numbers) -> tuple[Numbers, Numbers]:
-    """Rate of the sliding to undo, and the sliding that is the integration's error, of sticking contacts."""
-    return (
-        crowd.rubbing(lambda friction, d, u: friction.held(d, u)[0], drift, sliding),
-        crowd.rubbing(lambda friction, d, u: friction.held(d, u)[1], drift, sliding),
-    )
+def _rubbed(crowd: Crowd, slots: Slots, drift: Numbers, sliding: Numbers) -> Any:
+    """Of the slots with friction: coefficients, rates of sliding to undo, and sliding that is integration's error."""
+    if not crowd.slots[0]:
+        return (jnp.zeros(0),) * 3
+
+    def each(friction: Any, d: Any, u: Any) -> tuple[Any, ...]:
+        return friction.coefficient(jnp.abs(u)), *friction.held(d, u)
+
+    given = (to_contacts(crowd, slots, x) for x in (drift, sliding))
+    found = crowd.rubbing_all(each, *given)
+    return tuple(x[slots.place[: crowd.slots[0]]] for x in found)
 
 
 class CrowdHeld(NamedTuple):
@@ -234,7 +223,7 @@ def crowd_guards(
     most = crowd.rubbing(lambda friction: friction.limit)[at] * push + 2.0 * along
     sticks, slides = mode == STICKING, (mode == RIGHT) | (mode == LEFT)
     slips = [unless(~(sticks & (sense * way > 0.0)), level(-way * rub - most, shared + along)) for way in (1.0, -1.0)]
-    stops_at = crowd.rubbing(lambda friction, e: friction.stops(e), spread(crowd, memory.sliding))[at]
+    stops_at = crowd.rubbing(lambda friction, e: friction.stops(e), crowd.spread(memory.sliding))[at]
     left = stops_at - sense_of(mode) * s.touch.sliding[at]
     slow = jax.lax.stop_gradient(jnp.maximum(memory.sliding, 0.0))
     stop = unless(~slides, rising(left, slow=2.0 * along, rounding=slow))

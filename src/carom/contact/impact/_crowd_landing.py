@@ -14,20 +14,9 @@ from ...quantities import Flag, Real
 from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN, STICKING, sense_of
 from ._course import Blows, impulses_along
-from ._crowd import (
-    Crowd,
-    CrowdNoise,
-    Lines,
-    Slots,
-    chosen,
-    crowd_noise,
-    friction_slots,
-    keep_seen,
-    lines_of,
-    rubbing_at,
-    to_contacts,
-)
-from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient, spread
+from ._crowd import Crowd, Slots, chosen, friction_slots, rubbing_at, to_contacts
+from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient
+from ._crowd_seen import CrowdNoise, Lines, crowd_noise, keep_seen, lines_of
 from ._crowd_switched import away, switched
 from ._decision import moving
 from ._groups import linked_in
@@ -54,7 +43,7 @@ class Exits(NamedTuple):
 
 def _exits(crowd: Crowd, fired: tuple[Any, ...]) -> Exits:
     none = jnp.zeros(crowd.size, dtype=bool)
-    rest = [none.at[crowd.rubs].set(flags) for flags in fired[2:]] or [none] * 4
+    rest = [crowd.spread(flags, False) for flags in fired[2:]] or [none] * 4
     return Exits(fired[0], *rest)
 
 
@@ -172,7 +161,13 @@ def _blow(
     lonely = jnp.sum(linked, axis=1) == 1
     if rule == END:  # without friction there is no path to follow, so that both rules agree
         lonely = lonely & (jnp.arange(n) >= m)
-    alone, ends = _alone(crowd, w, speed, asked, Slots(r.slots.place, on & lonely))
+    alone, ends = _alone(
+        crowd,
+        w,
+        speed,
+        asked,
+        r.slots._replace(on=on & lonely, has=r.slots.has & to_contacts(crowd, r.slots, on & lonely, False)),
+    )
     mu, limit = sliding_coefficient(crowd, r), rubbing_at(crowd, r.slots, lambda friction: friction.limit)
     if rule == END:  # stiction holds what rests; what slides when the blow comes has only its sliding friction
         limit = jnp.where(jnp.abs(speed[n:]) > TOLERANCE * jnp.sum(jnp.abs(speed)), mu, limit)
@@ -269,17 +264,15 @@ def _remembered(
 
     What is away from all surfaces keeps the speed that counted as none when it left.
     """
-    at = slots.place
     normal, rubbed = to_contacts(crowd, slots, blow.normal), to_contacts(crowd, slots, blow.tangential)
     hit = struck & (old.modes == OPEN) & (normal > 0.0)
-    speed = old.speed.at[at].set(jnp.where(slots.on, none[0], old.speed[at]))
-    sliding = spread(crowd, old.sliding)
+    sliding = jnp.where(slots.has[crowd.rubs], to_contacts(crowd, slots, none[1])[crowd.rubs], old.sliding)
     return CrowdMemory(
         to_contacts(crowd, slots, modes.astype(float), float(OPEN)),
         jnp.where(struck, normal, old.normal),
         jnp.where(struck, rubbed[crowd.rubs], old.tangential),
-        speed,
-        sliding.at[at].set(jnp.where(slots.on, none[1], sliding[at]))[crowd.rubs],
+        jnp.where(slots.has, to_contacts(crowd, slots, none[0]), old.speed),
+        sliding,
         jnp.where(hit, scene.t, old.strikes),
     )
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ...hybrid._reaction import dot
+from ...hybrid._reaction import Row, dot
 from ...hybrid.automaton import Landing
 from ...hybrid.condition import any_of
 from ...hybrid.scene import Own, Scene
 from ...quantities import Coordinates, Flag, Given, Real
 from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN
+from ._bounded import at_rest
 from ._impulses import blow_of
 from ._impulses import driven as driven_work
 from ._maintained import memory_of, phase_of, stopped
@@ -66,14 +67,17 @@ def landed(
     after = moving(scene, velocity)
     later = system_of(contacts, after)
     resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, later.speed, noise, slow)
-    if len(contacts) > 1 or rubbing(contacts):
-        still = [rest & struck for rest in resting]
-        velocity, later, least = _at_rest(scene, later, still, velocity, noise, least)
+    bounded = scene.bounded(after)
+    if len(contacts) > 1 or rubbing(contacts) or bounded:
+        # Joints that rest go with them, at the beginning too: their rates may be more than rounding (`farther`).
+        settles = struck | ~any_of(fired) if bounded else struck
+        still, held = [rest & settles for rest in resting], at_rest(bounded, after, settles)
+        velocity, later, least = _at_rest(scene, later, still, velocity, noise, least, held)
         after = moving(scene, velocity)
         # What went with the speeds that are none may have been all of the sliding, or more than all of it.
         driven = driven_senses(contacts, modes, r.speed, later.speed, noise)
-        senses = [jnp.where(struck, new, old) for new, old in zip(driven, senses, strict=True)]
-    phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses))
+        senses = [jnp.where(settles, new, old) for new, old in zip(driven, senses, strict=True)]
+    phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses), struck | any_of(exits.stop))
     least = _passed(grazes, r, least)
     if away is not None:
         ignored = [jnp.where(deep, IGNORED, e) for deep, e in zip(inside, least, strict=False)]
@@ -133,10 +137,16 @@ def _restitution(contacts: Contacts, part: list[Any], r: System, noise: Noise, s
 
 
 def _at_rest(
-    scene: Scene, later: System, still: list[Any], velocity: Given, noise: Noise, least: tuple[Any, ...]
+    scene: Scene,
+    later: System,
+    still: list[Any],
+    velocity: Given,
+    noise: Noise,
+    least: tuple[Any, ...],
+    held: list[Row],
 ) -> tuple[tuple[Any, ...], System, tuple[Any, ...]]:
     """What counts as no speed is none, for all contacts together: velocities, the contacts with them, least speeds."""
-    velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve)
+    velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve, held)
     none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
     return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
 

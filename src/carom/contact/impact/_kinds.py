@@ -20,7 +20,7 @@ from ...mechanism import Mechanism, Site
 from ...quantities import Real
 from ..during import During
 from ..pairs import AbstractPair
-from ._lane_scene import Body, LaneScene, Ways, body_at
+from ._lane_scene import Body, LaneScene, Ways, body_at, table_of
 from .rigid_contact import Contacts, RigidContact
 
 
@@ -34,9 +34,12 @@ class Kind(eqx.Module):
 
     during: tuple[During | None, ...] = eqx.field(static=True)  # of each: when it is there
 
-    def contact(self, k: int) -> RigidContact:
-        """Number k of its members."""
-        return jax.tree.unflatten(self.structures[k], [x[k] for x in self.numbers])
+    @property
+    def contacts(self) -> list[RigidContact]:
+        """Its members, one by one."""
+        known = not any(isinstance(x, jax.core.Tracer) for x in self.numbers)
+        numbers = [np.asarray(x) for x in self.numbers] if known else self.numbers  # NumPy takes rows at once
+        return [jax.tree.unflatten(form, [x[k] for x in numbers]) for k, form in enumerate(self.structures)]
 
     @property
     def first(self) -> RigidContact:
@@ -116,7 +119,7 @@ def _field(field: Any, value: Any) -> Any:
 
 def contacts_of(kinds: Sequence[Kind]) -> Contacts:
     """All contacts, in the order in which they were given."""
-    found = {i: kind.contact(k) for kind in kinds for k, i in enumerate(kind.members)}
+    found = {i: contact for kind in kinds for i, contact in zip(kind.members, kind.contacts, strict=True)}
     return tuple(found[i] for i in sorted(found))
 
 
@@ -135,11 +138,12 @@ def for_each(kinds: Sequence[Kind], function: Callable[..., Any], *given: Any) -
 
     With fewer kinds than there are, results run over their contacts, in order.
     """
+    size = len(jax.tree.leaves(given)[0]) if given else 0
     parts: list[Any] = []
     order: list[int] = []
     for kind in kinds:
-        at = np.asarray(kind.members)
-        mine = jax.tree.map(lambda x, at=at: x[at], given)
+        at = np.asarray(kind.members, dtype=np.uint32)
+        mine = given if len(at) == size else jax.tree.map(lambda x, at=at: x[at], given)
 
         def one(numbers: list[Any], args: Any, kind: Kind = kind) -> Any:
             contact = jax.tree.unflatten(kind.structures[0], numbers)
@@ -147,8 +151,7 @@ def for_each(kinds: Sequence[Kind], function: Callable[..., Any], *given: Any) -
 
         parts.append(jax.vmap(one)(kind.numbers, mine))
         order += kind.members
-    back = np.argsort(np.asarray(order))
-    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[back], *parts)
+    return _in_order(parts, order)
 
 
 def for_each_pair(
@@ -163,14 +166,26 @@ def for_each_pair(
     """`function(contact, scene)` of every contact, where the scene tells about its own sites."""
     parts: list[Any] = []
     order: list[int] = []
+    table = table_of(mechanism, ways)
     for kind in kinds:
         names = kind.bodies[0]
-        lanes = [body_at(mechanism, ways, [bodies[j] for bodies in kind.bodies]) for j in range(len(names))]
+        lanes = [body_at(mechanism, ways, table, [bodies[j] for bodies in kind.bodies]) for j in range(len(names))]
         shared = (mechanism, *(jnp.asarray(x, dtype=float) for x in (t, length, span)))
         parts.append(_side_by_side(function, kind.structures[0], names)(kind.numbers, lanes, shared))
         order += kind.members
-    back = np.argsort(np.asarray(order))
-    return jax.tree.map(lambda *columns: jnp.concatenate(columns)[back], *parts)
+    return _in_order(parts, order)
+
+
+def _in_order(parts: list[Any], order: list[int]) -> Any:
+    """Numbers of the kinds, given to all contacts in their order: one matrix, so that they change places at once."""
+    back = np.argsort(np.asarray(order)).astype(np.uint32)
+    stays = np.array_equal(back, np.arange(len(back)))
+    if stays and len(parts) == 1:
+        return parts[0]
+    columns = [jax.tree.leaves(part) for part in parts]
+    whole = jnp.concatenate([jnp.stack(each) for each in columns], axis=1)
+    whole = whole if stays else whole[:, back]
+    return jax.tree.unflatten(jax.tree.structure(parts[0]), list(whole))
 
 
 @functools.lru_cache(maxsize=256)

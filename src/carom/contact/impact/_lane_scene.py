@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from ...dynamics._dense_tree import MOST, dense_frames
 from ...dynamics.kinematics import LinkMotion, frames
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
-from ...mechanism import _walk as walk
 from ...quantities import Real, Reals, Vector
 
 
@@ -44,34 +45,48 @@ class BodyState(NamedTuple):
 
 
 def ways_of(mechanism: Mechanism, q: Vector, v: Vector, speeds: Vector) -> Ways:
-    links = LinkMotion(*walk.columns(mechanism.topology, frames(mechanism, q, v)))
-    return Ways(links, q[mechanism.topology.angles], q, speeds)
+    top = mechanism.topology
+    links = LinkMotion(*(dense_frames(mechanism, q, v) if top.links <= MOST else frames(mechanism, q, v)))
+    return Ways(links, q[top.angles], q, speeds)
 
 
-def body_at(mechanism: Mechanism, ways: Ways, bodies: Sequence[Body]) -> BodyState:
+def table_of(mechanism: Mechanism, ways: Ways) -> Array:
+    """What bodies take from their link, one row each: its motion, its angle, and the bound of its rate."""
+    return jnp.stack([*ways.links, ways.angles, ways.speeds[mechanism.topology.angles]])
+
+
+def body_at(mechanism: Mechanism, ways: Ways, table: Array, bodies: Sequence[Body]) -> BodyState:
     """The bodies of many contacts, side by side."""
     n, top = mechanism.numbers, mechanism.topology
-    links = np.asarray([b.link for b in bodies])
-    frame = LinkMotion(*(column[links] for column in ways.links))
-    sites = np.asarray([0 if b.site is None else b.site for b in bodies])
+    links = np.asarray([b.link for b in bodies], dtype=np.uint32)
+    *frame, angle, turn = table[:, links]
+    sites = np.asarray([0 if b.site is None else b.site for b in bodies], dtype=np.uint32)
     point = n.site[sites] if bodies[0].site is not None else jnp.zeros((len(bodies), 2))
-    bases = [top.base_index(top.trees[b.link]) for b in bodies]
-    free = np.asarray([base is not None for base in bases])
-    first = np.asarray([0 if base is None else base for base in bases])
-    pivots = n.pivot[np.asarray([top.trees[b.link] for b in bodies])]
-    moving = jnp.stack([ways.q[first], ways.q[np.minimum(first + 1, top.dof - 1)]], axis=1)
-    base = jnp.abs(jnp.where(free[:, None], moving, pivots))
-    drift = jnp.where(free, ways.speeds[first] + ways.speeds[np.minimum(first + 1, top.dof - 1)], 0.0)
+    base, drift = _bases(mechanism, ways, links)
     own = jnp.abs(point[:, 0]) + jnp.abs(point[:, 1])
     hang = jnp.abs(n.hang[:, 0]) + jnp.abs(n.hang[:, 1])
-    turns = ways.speeds[top.angles]
-    levers, reach = own, drift + own * turns[links]
+    levers, reach = own, drift + own * turn
     if any(top.paths[b.link] for b in bodies):
         carried = _carried(top.paths, top.parents, links)
-        parents = np.maximum(np.asarray(top.parents), 0)
+        turns = ways.speeds[top.angles][np.maximum(np.asarray(top.parents), 0).astype(np.uint32)]
         levers = levers + carried @ hang
-        reach = reach + carried @ (hang * turns[parents])
-    return BodyState(frame, ways.angles[links], point, base, levers, reach, turns[links])
+        reach = reach + carried @ (hang * turns)
+    return BodyState(LinkMotion(*frame), angle, point, base, levers, reach, turn)
+
+
+def _bases(mechanism: Mechanism, ways: Ways, links: np.ndarray) -> tuple[Array, Array]:
+    """(bodies, 2) sizes of the coordinates of their bases [m], and bounds of the speeds of these [m/s]."""
+    n, top = mechanism.numbers, mechanism.topology
+    trees = np.asarray(top.trees)[links].astype(np.uint32)
+    bases = [top.base_index(t) for t in trees]
+    free, first = np.asarray([b is not None for b in bases]), np.asarray([b or 0 for b in bases], dtype=np.uint32)
+    if not np.any(free):
+        return jnp.abs(n.pivot[trees]), jnp.zeros(len(links))
+    x, y = jnp.stack([ways.q, ways.speeds])[:, np.stack([first, first + 1])].transpose(1, 0, 2)
+    place, drift = jnp.abs(jnp.stack([x[0], y[0]], axis=1)), x[1] + y[1]
+    if np.all(free):
+        return place, drift
+    return jnp.where(free[:, None], place, jnp.abs(n.pivot[trees])), jnp.where(free, drift, 0.0)
 
 
 def _carried(paths: Any, parents: Any, links: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ...hybrid._reaction import Row, dot, least, masked
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.scene import Scene
-from ...quantities import Given, PhaseNumber, Real, Reals
+from ...quantities import Flag, Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
 from ._bounded import solved
 from ._handing_over import is_gone, letting_go
@@ -111,7 +111,7 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
 
     def again() -> tuple[list[Any], list[Any]]:
         senses, quiet = [sense_of(modes[i]) for i in rubs], scene.still()
-        found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses)
+        found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses, jnp.asarray(False))
         leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
         return leaves, [s + zero for s in _really(found, noise.rise[n:], senses, 2.0)]
 
@@ -161,26 +161,32 @@ def guards(
 
 
 def stopped(
-    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals]
+    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals], held: list[Row]
 ) -> tuple[tuple[Any, ...], list[Any]]:
     """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
+
+    And in which others that are `held` do.
 
     Nearest in the metric of inertia, so that no energy is gained. Who is stopped alone may set another one moving: two
     feet of a bar would hand a speed that counts as none to each other, at one instant and without end.
     """
-    rows = r.row[: len(which)]
+    rows, on = [*r.row[: len(which)], *(row.across for row in held)], [*which, *(row.active for row in held)]
+    speeds = [*r.speed[: len(which)], *(row.speed for row in held)]
     through = [solve(row) for row in rows]
-    weights = masked([[dot(row, t) for t in through] for row in rows], which)
-    steps = least(weights, [jnp.where(on, -u, 0.0) for on, u in zip(which, r.speed, strict=False)])
+    weights = masked([[dot(row, t) for t in through] for row in rows], on)
+    steps = least(weights, [jnp.where(rests, -u, 0.0) for rests, u in zip(on, speeds, strict=True)])
     change = [sum(s * t[j] for s, t in zip(steps, through, strict=True)) for j in range(len(velocity))]
     after = tuple(v + c for v, c in zip(velocity, change, strict=True))
     return after, [u + dot(row, change) for u, row in zip(r.speed, r.row, strict=True)]
 
 
 def released(
-    contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]
+    contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any], anew: Flag
 ) -> tuple[Solution, Noise]:
-    """How contacts at rest go on: the same conditions as at a blow, one derivative higher; and its rounding."""
+    """How contacts at rest go on: the same conditions as at a blow, one derivative higher; and its rounding.
+
+    `anew`: are joints with dry friction asked too, whatever moved so far?
+    """
     n, motion = len(contacts), scene.motion(scene.v)
     through = [motion.solve(row) for row in r.row]
     w = [[dot(row, t) for t in through] for row in r.row]
@@ -194,7 +200,7 @@ def released(
         return alone, noise_of(contacts, scene, r, motion.free)
     noise = noise_of(contacts, scene, r, motion.free)
     problem = problem_of(contacts, w, rise, resting, [jnp.asarray(0.0)] * n, senses, r.speed)._replace(noise=noise.rise)
-    solution, pushed = solved(problem, scene, r, bounded)
+    solution, pushed = solved(problem, scene, r, bounded, anew)
     lost = ~solution.found
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
     noise = noise._replace(rise=[e + ROUNDING * size for e, size in zip(noise.rise, pushed, strict=True)])
@@ -220,9 +226,9 @@ def _really(solution: Solution, noise: list[Any], senses: list[Any], times: floa
     ]
 
 
-def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any]) -> Any:
+def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any], anew: Flag) -> Any:
     """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
-    solution, noise = released(contacts, scene, r, resting, senses)
+    solution, noise = released(contacts, scene, r, resting, senses, anew)
     found, modes = _really(solution, noise.rise[len(contacts) :], senses, 1.0), []
     for i, contact in enumerate(contacts):
         floats = solution.after[i] <= noise.rise[i]

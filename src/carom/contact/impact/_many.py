@@ -25,7 +25,7 @@ from ...quantities import Flag, PhaseNumber, Real
 from ..card import references
 from ..friction._stick_slip import OPEN, STICKING, WORDS, mode_of, sense_of
 from ._anatomy import on_arrays
-from ._crowd import Crowd, chosen, keep_seen, lines_of, seen, to_contacts
+from ._crowd import Crowd, chosen, to_contacts
 from ._crowd_held import (
     CrowdHeld,
     CrowdMemory,
@@ -36,6 +36,7 @@ from ._crowd_held import (
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
 from ._crowd_rows import rows_at
+from ._crowd_seen import keep_seen, lines_of, seen, seen_at
 from ._crowd_switched import away, inexact, switched
 from ._impulses import PATH, checked_rule
 from ._kinds import contacts_of, firsts_of, kinds_of
@@ -148,28 +149,33 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
         """Only viscous drag is a force by a formula; the others are reactions."""
-        crowd = self.crowd.knowing(own.memory[0])
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
-        m = crowd.slots[0]
-        if m:
-            modes, s = own.memory[0], keep_seen(crowd, scene)
-            drag = crowd.rubbing(lambda friction: friction.drag)
-            slots, _ = chosen(crowd, modes != OPEN)
-            at = slots.place[:m]
-            force = jnp.where(slots.on[:m], -(drag * s.touch.sliding)[at], 0.0)
-            load.add_array(rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, at).T @ force)
-            powers[1] = jnp.sum(force * s.touch.sliding[at])
-            if crowd.moves:
-                powers[-1] = jnp.sum(force * crowd.carried(scene)[1][at])
+        if self.crowd.slots[0]:
+            none = (jnp.zeros(scene.top.dof), jnp.asarray(0.0), jnp.asarray(0.0))
+            now = lambda: self._dragged(scene, own.memory[0])  # noqa: E731
+            dragged, powers[1], given = jax.lax.cond(own.phase != ALL_OPEN, now, lambda: none)  # in flight: nothing
+            load.add_array(dragged)
+            if self.crowd.moves:
+                powers[-1] = given
         return Flow(powers=tuple(powers))
+
+    def _dragged(self, scene: Scene, modes: Any) -> tuple[Any, Any, Any]:
+        """Generalized force of viscous drag, its power, and that of surfaces with a prescribed motion."""
+        crowd, m = self.crowd.knowing(modes), self.crowd.slots[0]
+        slots, _ = chosen(crowd, modes != OPEN)
+        s, at = seen_at(crowd, scene, slots), slots.place[:m]
+        drag = crowd.rubbing(lambda friction: friction.drag)[at]
+        force = jnp.where(slots.on[:m], -drag * s.touch.sliding[:m], 0.0)
+        rows = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, slots.place)[:m]
+        given = jnp.sum(force * crowd.carried(scene)[1][at]) if crowd.moves else jnp.asarray(0.0)
+        return rows.T @ force, jnp.sum(force * s.touch.sliding[:m]), given
 
     @property
     def holding(self) -> Holding:
         return Holding(self.crowd.rows, self._rows, lambda phase: phase != ALL_OPEN, self._shares)
 
     def _rows(self, scene: Scene, own: Own) -> RowArrays:
-        crowd = self.crowd.knowing(own.memory[0])
-        return crowd_rows(crowd, scene, own.memory[0])
+        return crowd_rows(self.crowd.knowing(own.memory[0]), scene, own.memory[0])
 
     def _forces(self, modes: Any, sliding: Any, slots: Any, forces: Any) -> tuple[Any, Any]:
         """Normal and friction force of every contact from the reactions of the slots."""
@@ -270,8 +276,7 @@ class ManyRigidContacts(AbstractAutomaton):
         return (strike, *(None,) * (len(self.anatomy.exits) - 1))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        crowd = self.crowd.knowing(own.memory[0])
-        newton = rule_of(firsts_of(crowd.kinds)) == NEWTON
+        crowd, newton = self.crowd.knowing(own.memory[0]), rule_of(firsts_of(self.crowd.kinds)) == NEWTON
         return landed_together(crowd, newton, self.settle_speed, self.friction_rule, scene, own, fired)
 
 

@@ -186,14 +186,18 @@ def _decide_many(p: Problem, first: Decided) -> tuple[Decided, Any, Any]:
 
 
 def _listed(p: Problem, number: Vector) -> Decided:
-    """Decisions by their number: a contact pushes or not; with friction it also sticks, or slides right or left."""
+    """Decisions by their number: a contact pushes or not; with friction it also sticks, or slides right or left.
+
+    What holds comes first, then sliding the way it is driven, so that mirror images stay mirror images.
+    """
     pushes, sense = [], [jnp.asarray(0.0)] * len(p.rubs)
     for i in range(p.contacts):
-        pushes.append(p.part[i] & (number % 2 == 1))
+        pushes.append(p.part[i] & (number % 2 == 0))
         number = jnp.where(p.part[i], number // 2, number)
         if i in p.rubs:
             k = p.rubs.index(i)
-            sense[k] = jnp.where(p.free[k], number % 3 - 1.0, p.fixed[k])
+            way = jnp.where(p.b[p.contacts + k] < 0.0, -1.0, 1.0)
+            sense[k] = jnp.where(p.free[k], jnp.where(number % 3 == 2, -way, (number % 3) * way), p.fixed[k])
             number = jnp.where(p.free[k], number // 3, number)
     return Decided(vector(pushes), vector(sense))
 

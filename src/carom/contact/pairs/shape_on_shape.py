@@ -13,10 +13,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from ... import errors
 from ...hybrid.condition import ROUNDING
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
-from ...quantities import Real, Reals
+from ...quantities import Real, Reals, Vector
 from .._hull import AbstractHull
 from .._sharp import Arms, arms_of, on_edge, past_end
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
@@ -74,6 +75,13 @@ class CornerOnShape(AbstractShapePair):
     def __init__(
         self, first: AbstractCornered, second: AbstractCornered, index: int, group: str, turned: bool = False
     ) -> None:
+        errors.refuse_if(
+            (second.edges == 2) & (first.radius + second.radius <= 0.0),
+            lambda: (
+                f"contact '{group}' is between a bar without thickness and a shape with sharp corners; the distance of "
+                "a corner from a line has no sign; give the bar a radius > 0, or the other a rounding"
+            ),
+        )
         self.first, self.second, self.group, self.turned = first, second, group, turned
         self.corner, self.arms, self.held = first.corners[index], arms_of(first, index), jnp.asarray(0.0)
 
@@ -152,23 +160,43 @@ def _facing(view: View) -> Any:
     still = jax.lax.stop_gradient(view)
     first, second, _, _, turn = still
 
+    normals = _normals(second) if second.edges > 1 else None
+
     def seeds(i: Any) -> tuple[Any, Any, Any]:
         own = around(first, i)
-        if second.edges:
+        if second.edges == 1:
             return own
-        here, left, right = (
-            jnp.where(i < SEEDS, a, b + jnp.pi + turn) for a, b in zip(own, around(second, i), strict=True)
-        )
+        others = around(second, i) if normals is None else _beside(normals, i - SEEDS)
+        here, left, right = (jnp.where(i < SEEDS, a, b + jnp.pi + turn) for a, b in zip(own, others, strict=True))
         return here, left, right
 
-    count = SEEDS if second.edges else 2 * SEEDS
-    phi = summit(lambda p: _apart(still, p)[0], lambda p: _apart(still, p)[1:], seeds, count)
+    def value(p: Any) -> Any:
+        return _apart(still, p)[0]
+
+    count = SEEDS if second.edges == 1 else 2 * SEEDS + second.edges
+    phi = summit(value, lambda p: _apart(still, p)[1:], seeds, count)
+    if normals is not None:  # the peak at a normal may be as narrow as the edge is long
+        for k in range(second.edges):
+            square = normals[k] + jnp.pi + turn
+            phi = jnp.where(value(square) > value(phi), square, phi)
     phi = jax.lax.stop_gradient(phi)
     if not second.edges:
         for _ in range(2):  # as `settled` does
             phi = phi + newton(*_apart(view, phi)[1:])
         return phi
     return _at_corner(view, phi)
+
+
+def _normals(hull: AbstractHull) -> Any:
+    """Directions [rad] of the outer normals of edges, in the hull's frame."""
+    return jnp.stack([jnp.arctan2(ny, nx) for _, _, nx, ny in hull.sides])
+
+
+def _beside(normals: Vector, k: Any) -> tuple[Any, Any, Any]:
+    """Directions all around, then the normals; and what lies to both sides."""
+    part = 2.0 * jnp.pi / SEEDS
+    here = jnp.where(k < SEEDS, k * part, normals[k % len(normals)])
+    return here, here - part, here + part
 
 
 def _at_corner(view: View, phi: Real) -> Any:

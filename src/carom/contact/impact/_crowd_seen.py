@@ -1,0 +1,149 @@
+"""Many rigid contacts at one instant: gaps and velocities of all, rows of those that have slots, and their rounding."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from ...dynamics.kinematics import LinkMotion
+from ...hybrid.condition import ROUNDING, ULP
+from ...hybrid.scene import Load, Scene, merge
+from ...quantities import Vector
+from .._rows import UNMOVED
+from ..pairs import Touching
+from ._crowd import Crowd, Slots
+from ._crowd_rows import Wrenches, rows_at
+from ._kinds import for_each_pair
+from ._lane_scene import LaneScene, ways_of
+from .rigid_contact import RigidContact
+
+
+class Seen(NamedTuple):
+    """All contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
+
+    touch: Touching
+    place: Float[Array, " contacts"]  # what rounding does to the gap
+    normal: Wrenches
+    tangential: Wrenches
+    normal_drift: Float[Array, " contacts"]
+    tangential_drift: Float[Array, " contacts"]
+    past: Float[Array, " contacts"]  # roundings past the end of an edge
+    links: LinkMotion
+
+
+def seen(crowd: Crowd, scene: Scene) -> Seen:
+    """Everything but the rows."""
+    if "seen" in scene.kept:
+        return scene.kept["seen"]
+    mechanism, v = scene.mechanism, merge(scene.v)
+    length = scene.length
+
+    def whole(t: Any, q: Vector) -> Any:
+        ways = ways_of(mechanism, q, v, jnp.abs(v))
+        return for_each_pair(crowd.kinds, _looked_at, mechanism, ways, t, length), ways.links
+
+    t, q = jnp.asarray(scene.t, dtype=float), merge(scene.q)
+    ((touch, place, past, *wrenches), links), ((moved, *_), _) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v))
+    normal, across = wrenches
+    return Seen(touch, place, normal, across, -moved.rate, moved.sliding, past, links)
+
+
+def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
+    touch, past = contact.pair.touching_edge(scene)
+    place = contact.pair.rounding(scene, touch)
+    wrenches = (_wrench(contact, scene, touch, *unit) for unit in ((1.0, 0.0), (0.0, 1.0)))
+    return touch, place, past, *wrenches
+
+
+def keep_seen(crowd: Crowd, scene: Scene) -> Seen:
+    """Look at all contacts now, for all that will ask, also within a branch."""
+    return scene.kept.setdefault("seen", seen(crowd, scene))
+
+
+def seen_at(crowd: Crowd, scene: Scene, slots: Slots) -> Seen:
+    """The same of the contacts in these slots, slot by slot."""
+    s = seen(crowd, scene)
+    columns, form = jax.tree.flatten((s.touch, s.place, s.normal, s.tangential))
+    more = (s.normal_drift, s.tangential_drift, s.past)
+    taken = list(jnp.stack([*columns, *more])[:, slots.place])
+    touch, place, normal, tangential = jax.tree.unflatten(form, taken[:-3])
+    drift, aside, past = taken[-3:]
+    return Seen(touch, place, normal, tangential, drift, aside, past, s.links)
+
+
+def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Wrenches:
+    """What a unit force does to the two bodies."""
+    scene.pushed = []
+    contact.pair.push(scene, Load(scene.mechanism), touch, normal, drag)
+    each = [tuple(jnp.asarray(x, dtype=float) for x in wrench) for _, wrench in scene.pushed]
+    return (*each, *[(jnp.asarray(0.0),) * 5] * (2 - len(each)))
+
+
+class Lines(NamedTuple):
+    """Rows of the contacts in slots, normal and tangential, with what belongs to them, slot by slot."""
+
+    slots: Slots
+    normal: Float[Array, "slots dof"]
+    tangential: Float[Array, "slots dof"]
+    place: Float[Array, " slots"]  # what rounding does to the gap
+    speed: Float[Array, " slots"]  # of separation
+    sliding: Float[Array, " slots"]
+    normal_drift: Float[Array, " slots"]
+    tangential_drift: Float[Array, " slots"]
+    moved: Bool[Array, " slots"]  # can any motion of the robot change the gap? Not under a stretched leg
+    passes: Bool[Array, " slots"]  # nothing moves the gap, and the surface does not come
+
+
+def lines_of(crowd: Crowd, scene: Scene, slots: Slots) -> Lines:
+    """Rows of the contacts in these slots."""
+    s = seen_at(crowd, scene, slots)
+    normal, tangential = (
+        rows_at(crowd.kinds, scene.mechanism, s.links, x, slots.place) for x in (s.normal, s.tangential)
+    )
+    least = unmoved(scene, tangential)
+    moved = jnp.any(jnp.abs(normal) > least, axis=1)
+    speed, sliding = -s.touch.rate, s.touch.sliding
+    passes = ~moved & (jnp.abs(speed) <= least @ jnp.abs(merge(scene.v)))
+    drifts = s.normal_drift, s.tangential_drift
+    return Lines(slots, normal, tangential, s.place, speed, sliding, *drifts, moved, passes)
+
+
+def unmoved(scene: Scene, tangential: Float[Array, "n dof"]) -> Float[Array, "n dof"]:
+    """Entries of normal rows that are zero, measured by the motion across, so that no unit matters."""
+    top = scene.mechanism.topology
+    turns = np.zeros(top.dof, dtype=bool)
+    turns[top.angles] = True
+    return UNMOVED * jnp.abs(tangential) + ROUNDING * jnp.where(turns, scene.length, 1.0)[None, :]
+
+
+class CrowdNoise(NamedTuple):
+    """What rounding does to the numbers of every slot, measured by the sizes of their terms."""
+
+    place: Float[Array, " slots"]  # of the gap [m]
+    speed: Float[Array, " slots"]  # of separation [m/s]
+    sliding: Float[Array, " slots"]
+    rise: Float[Array, " slots"]  # of the rate of separation [m/s^2]
+    hurry: Float[Array, " slots"]  # of the rate of sliding
+
+
+def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
+    """`free` are the accelerations without reactions."""
+    v, top = jnp.abs(merge(scene.v)), scene.mechanism.topology
+    a = jnp.abs(merge(free) if isinstance(free, tuple) else free)
+    turning = jnp.sum(v[top.angles])
+    turned = turning * turning + jnp.sum(a[top.angles])
+    late, place = 32.0 * ULP * jnp.abs(scene.t), r.place
+
+    def both(row: Any, drift: Any, speed: Any) -> tuple[Any, Any]:
+        sizes = jnp.abs(row)
+        rise = sizes @ a + jnp.abs(drift)
+        noise = ROUNDING * (sizes @ v + jnp.abs(speed)) + late * rise + turning * place
+        return noise, ROUNDING * rise + turned * place
+
+    speed, rise = both(r.normal, r.normal_drift, r.speed)
+    sliding, hurry = both(r.tangential, r.tangential_drift, r.sliding)
+    return CrowdNoise(place, speed, sliding, rise, hurry)

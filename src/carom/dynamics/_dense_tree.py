@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -29,11 +30,9 @@ class Plan(NamedTuple):
     up: np.ndarray  # parent of every link; of roots, any
     inner: np.ndarray  # has a parent
     trees: np.ndarray  # number of the tree
-    path: np.ndarray  # [k, s]: joint s is on the way from the base to link k
+    path: np.ndarray  # [k, s]: joint s is on the way from the base to link k, its own included
     children: np.ndarray  # [k, c]
     below: np.ndarray  # [k, j]: j is k, or hangs on it
-    above: np.ndarray  # [i, k]: k hangs, over however many others, on i
-    via: np.ndarray  # [i, k]: the child of i on the way to k; elsewhere 0
     base: np.ndarray  # of every tree: where its x stands in q; 0 if it is fixed
     free: np.ndarray  # of every tree
     on: np.ndarray  # (free trees, links): the tree of a link
@@ -48,12 +47,9 @@ def dense(topology: Topology) -> bool:
 @lru_cache(maxsize=64)
 def plan(topology: Topology) -> Plan:
     links, parents, trees = topology.links, np.asarray(topology.parents), np.asarray(topology.trees)
-    path, above, children = np.eye(links), np.zeros((links, links)), np.zeros((links, links))
-    via = np.zeros((links, links), dtype=np.uint32)
+    path, children = np.eye(links), np.zeros((links, links))
     for k, way in enumerate(topology.paths):
-        for i, s in way:
-            path[k, i] = above[i, k] = 1.0  # the joint of every ancestor, and its own, are on the way
-            via[i, k] = s
+        path[k, [i for i, _ in way]] = 1.0  # the joint of every ancestor, and its own, are on the way
         if way:
             children[parents[k], k] = 1.0
     free = np.asarray(topology.free, dtype=bool)
@@ -61,20 +57,7 @@ def plan(topology: Topology) -> Plan:
     on = np.asarray([trees == t for t in np.flatnonzero(free)], dtype=float).reshape(-1, links)
     up = np.maximum(parents, 0).astype(np.uint32)
     inner = parents >= 0
-    return Plan(
-        up,
-        inner,
-        trees.astype(np.uint32),
-        path,
-        children,
-        above + np.eye(links),
-        above,
-        via,
-        base,
-        free,
-        on,
-        on * ~inner,
-    )
+    return Plan(up, inner, trees.astype(np.uint32), path, children, path.T, base, free, on, on * ~inner)
 
 
 def dense_frames(mechanism: Mechanism, q: Vector, v: Vector) -> tuple[Array, ...]:
@@ -129,11 +112,15 @@ def parts_of(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> Par
     x, y = cos * px - sin * py, sin * px + cos * py
     bias, weight, off = jnp.zeros(top.links), x * gravity[1] - y * gravity[0], None
     if np.any(p.inner):
-        hx, hy = n.hang[:, 0][p.via] * p.above, n.hang[:, 1][p.via] * p.above  # [i, k]
-        alpha, beta = hx * px[None, :] + hy * py[None, :], hy * px[None, :] - hx * py[None, :]
-        c, d = jnp.outer(cos, cos) + jnp.outer(sin, sin), jnp.outer(cos, sin) - jnp.outer(sin, cos)
-        skew, off = alpha * d - beta * c, alpha * c + beta * d
-        bias = square @ skew - skew @ square
+        # With e_s from a parent's joint to that of s, in world axes: M_ik = e_s . p_k, B_ik = e_s x p_k, by the child s
+        # of i on the way to k; so sums over pairs are sums over what is below, and over what is above.
+        pcos, psin, sped = jnp.stack([cos, sin, square])[:, p.up] * p.inner[None, :]
+        ex, ey = pcos * n.hang[:, 0] - psin * n.hang[:, 1], psin * n.hang[:, 0] + pcos * n.hang[:, 1]
+        below, children = jnp.asarray(p.below), jnp.asarray(p.children)
+        off = children @ (below * (jnp.outer(ex, x) + jnp.outer(ey, y)))
+        bx, by = (below @ jnp.stack([x * square, y * square], axis=1)).T
+        ax, ay = jnp.stack([ex * sped, ey * sped]) @ below
+        bias = y * ax - x * ay - children @ (ex * by - ey * bx)
     trees = len(p.on)
     whole = jnp.asarray(p.roots) @ mass
     if trees:  # links of free trees also push and pull their base; roots bring the mass of their whole subtree to it
@@ -151,7 +138,11 @@ def matrix_of(topology: Topology, parts: Parts) -> Array:
     if not trees:
         return matrix
     beside = jnp.stack([p.on * -parts.y[None, :], p.on * parts.x[None, :]], axis=1).reshape(2 * trees, topology.links)
-    return jnp.block([[jnp.diag(jnp.repeat(parts.whole, 2)), beside], [beside.T, matrix]])
+    whole, first = jnp.diag(jnp.repeat(parts.whole, 2)), 2 * trees
+    out = jnp.zeros((topology.dof, topology.dof))  # block by block: a concatenation would ask of each entry where it is
+    for block, at in ((whole, (0, 0)), (beside, (0, first)), (beside.T, (first, 0)), (matrix, (first, first))):
+        out = jax.lax.dynamic_update_slice(out, block, at)
+    return out
 
 
 def dense_terms(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:

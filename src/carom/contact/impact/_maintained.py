@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -161,7 +161,7 @@ def guards(
 
 
 def stopped(
-    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals], held: list[Row]
+    r: System, which: list[Any], velocity: Given, solve: Callable[[Reals], Reals], held: Sequence[Row] = ()
 ) -> tuple[tuple[Any, ...], list[Any]]:
     """Velocities, and speeds of all rows, without those of these contacts: the nearest motion in which they rest.
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ...dynamics._dense_tree import MOST, dense_frames
+from ...dynamics._dense_tree import MOST, dense_frames, plan
 from ...dynamics.kinematics import LinkMotion, frames
 from ...hybrid.scene import Load, Scene
 from ...mechanism import Mechanism, Site
@@ -78,8 +78,8 @@ def _bases(mechanism: Mechanism, ways: Ways, links: np.ndarray) -> tuple[Array, 
     """(bodies, 2) sizes of the coordinates of their bases [m], and bounds of the speeds of these [m/s]."""
     n, top = mechanism.numbers, mechanism.topology
     trees = np.asarray(top.trees)[links].astype(np.uint32)
-    bases = [top.base_index(t) for t in trees]
-    free, first = np.asarray([b is not None for b in bases]), np.asarray([b or 0 for b in bases], dtype=np.uint32)
+    p = plan(top)
+    free, first = p.free[trees], p.base[trees]
     if not np.any(free):
         return jnp.abs(n.pivot[trees]), jnp.zeros(len(links))
     x, y = jnp.stack([ways.q, ways.speeds])[:, np.stack([first, first + 1])].transpose(1, 0, 2)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Integer
 
 from ...hybrid.scene import Scene, merge
 from ...quantities import Vector
@@ -137,9 +137,9 @@ def _carried(contact: RigidContact, scene: LaneScene) -> tuple[Any, Any]:
 class Slots(NamedTuple):
     """Contacts that act: which is in a slot, and is it in use; and the slot of every contact, if it has one."""
 
-    place: Int[Array, " slots"]
+    place: Integer[Array, " slots"]
     on: Bool[Array, " slots"]
-    slot: Int[Array, " contacts"]
+    slot: Integer[Array, " contacts"]
     has: Bool[Array, " contacts"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Integer
 
 from ...dynamics._dense_tree import plan
 from ...dynamics.kinematics import LinkMotion
@@ -18,7 +18,7 @@ Wrenches = tuple[tuple[Any, ...], ...]  # (x, y, fx, fy, torque) on both bodies,
 
 
 def rows_at(
-    kinds: Sequence[Kind], mechanism: Mechanism, links: LinkMotion, wrenches: Wrenches, place: Int[Array, " n"]
+    kinds: Sequence[Kind], mechanism: Mechanism, links: LinkMotion, wrenches: Wrenches, place: Integer[Array, " n"]
 ) -> Float[Array, "n dof"]:
     """Generalized forces of the wrenches of the contacts with these numbers."""
     bodies, sides = jnp.asarray(body_links(kinds), dtype=jnp.uint32)[place], _sides(kinds)
@@ -33,7 +33,7 @@ def _sides(kinds: Sequence[Kind]) -> int:
 
 
 def _row(
-    mechanism: Mechanism, origins: Float[Array, "2 links"], body: Int[Array, " n"], wrench: tuple[Any, ...]
+    mechanism: Mechanism, origins: Float[Array, "2 links"], body: Integer[Array, " n"], wrench: tuple[Any, ...]
 ) -> Any:
     """One body of each: its base, the links that carry it, and its own."""
     top, p = mechanism.topology, plan(mechanism.topology)

@@ -1,7 +1,7 @@
 """Trees of many rigid links on hinges: every pass over the tree is a product with a constant matrix of zeros and ones.
 
 A scan goes from link to link, and a scatter from entry to entry, each at the cost of a dispatch; a product with a small
-dense matrix is one. Up to `MOST` links that is worth n^2 numbers.
+dense matrix is one. A mass matrix has n^2 numbers anyway; where links are has not: beyond `MOST` it is found by a scan.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import numpy as np
 from jaxtyping import Array
 
 from ..mechanism import Mechanism
-from ..mechanism import _walk as walk
 from ..mechanism.topology import Topology
 from ..quantities import Vector
 from . import _linear as linear
 
-MOST = 256  # links; beyond, the passes are scans
+MOST = 256  # links whose places are found so
 BLOCK = 5  # coordinates of a tree, up to which its own equations are solved by themselves
 
 
@@ -37,11 +36,6 @@ class Plan(NamedTuple):
     free: np.ndarray  # of every tree
     on: np.ndarray  # (free trees, links): the tree of a link
     roots: np.ndarray  # (free trees, links): the roots of a tree
-
-
-def dense(topology: Topology) -> bool:
-    """Is this a tree for arrays without scans?"""
-    return not walk.small(topology) and topology.links <= MOST
 
 
 @lru_cache(maxsize=64)

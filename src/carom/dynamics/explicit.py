@@ -20,17 +20,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
-from ..mechanism.topology import Topology
 from ..quantities import Coordinates, Matrix, Real, Reals, Vector
-from . import _dense_tree as dense_tree
 from . import _elastic_trees as elastic_trees
 from . import _linear as linear
 from . import _sliding_trees as sliding_trees
+from ._dense_tree import dense_terms
 from .formalism import AbstractFormalism
 
 
@@ -46,7 +44,7 @@ class Moments(NamedTuple):
 def moments(mechanism: Mechanism) -> walk.PerLink:
     """Subtree mass, first and second moment of everything a link carries. They do not depend on the motion."""
     n, top = mechanism.numbers, mechanism.topology
-    inputs = walk.per_link(top, n.mass, *_xy(top, n.com), n.inertia, *_xy(top, n.hang))
+    inputs = walk.per_link(top, n.mass, *_xy(n.com), n.inertia, *_xy(n.hang))
 
     def step(own: Reals, carried: Reals) -> Any:
         m, cx, cy, central, hx, hy = own
@@ -58,11 +56,9 @@ def moments(mechanism: Mechanism) -> walk.PerLink:
     return walk.inward(top, step, 4, inputs)[0]
 
 
-def _xy(topology: Topology, points: Matrix) -> tuple[Any, Any]:
-    """Columns x and y of an array of points; lists of scalars while small, so that nothing is ever sliced twice."""
-    if walk.small(topology):
-        return [p[0] for p in points], [p[1] for p in points]
-    return points[:, 0], points[:, 1]
+def _xy(points: Matrix) -> tuple[list[Any], list[Any]]:
+    """Columns x and y of an array of points, as lists of scalars, so that nothing is ever sliced twice."""
+    return [p[0] for p in points], [p[1] for p in points]
 
 
 class Pair(NamedTuple):
@@ -144,20 +140,20 @@ class Explicit(AbstractFormalism):
 
     def mass_matrix(self, mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "dof dof"]:
         if not walk.small(mechanism.topology):
-            return _large(mechanism, q, jnp.zeros_like(q), jnp.zeros(2))[0]
+            return dense_terms(mechanism, q, jnp.zeros_like(q), jnp.zeros(2))[0]
         lower = terms(mechanism, q, jnp.zeros_like(q), (0.0, 0.0)).matrix
         return _full(lower)
 
     def bias(self, mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, " dof"]:
         if not walk.small(mechanism.topology):
-            return _large(mechanism, q, v, jnp.zeros(2))[1]
+            return dense_terms(mechanism, q, v, jnp.zeros(2))[1]
         return _stack(terms(mechanism, q, v, (0.0, 0.0)).bias)
 
     def gravity(
         self, mechanism: Mechanism, q: Float[Array, " dof"], gravity: Float[Array, "2"]
     ) -> Float[Array, " dof"]:
         if not walk.small(mechanism.topology):
-            return _large(mechanism, q, jnp.zeros_like(q), gravity)[2]
+            return dense_terms(mechanism, q, jnp.zeros_like(q), gravity)[2]
         return _stack(terms(mechanism, q, jnp.zeros_like(q), gravity).weight)
 
     def accelerations(
@@ -169,7 +165,7 @@ class Explicit(AbstractFormalism):
         gravity: Float[Array, "2"],
     ) -> Float[Array, " dof"]:
         if not walk.small(mechanism.topology):
-            matrix, bias, weight = _large(mechanism, q, v, gravity)
+            matrix, bias, weight = dense_terms(mechanism, q, v, gravity)
             return linear.solve(matrix, force + weight - bias)
         lower, centrifugal, load = terms(mechanism, q, v, gravity)
         right = [force[i] + load[i] - centrifugal[i] for i in range(mechanism.dof)]
@@ -179,10 +175,8 @@ class Explicit(AbstractFormalism):
 def arrays(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
     """Mass matrix, bias and weight of a mechanism of any size."""
     top = mechanism.topology
-    if not (top.elastic or top.jointed or top.links > dense_tree.MOST):
-        return dense_tree.dense_terms(mechanism, q, v, gravity)
-    if not walk.small(top):
-        return _large(mechanism, q, v, gravity)
+    if not (top.elastic or top.jointed):
+        return dense_terms(mechanism, q, v, gravity)
     found = terms(mechanism, q, v, gravity)
     return _full(found.matrix), _stack(found.bias), _stack(found.weight)
 
@@ -195,33 +189,3 @@ def _full(lower: list[list[Any]]) -> Array:
     """Both triangles of a symmetric matrix from its lower one."""
     n = len(lower)
     return jnp.stack([_stack([lower[max(i, j)][min(i, j)] for j in range(n)]) for i in range(n)])
-
-
-def _large(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Array, Array, Array]:
-    """The same terms for many links: one array operation over all ancestor-descendant pairs."""
-    if dense_tree.dense(mechanism.topology):
-        return dense_tree.dense_terms(mechanism, q, v, gravity)
-    n, top = mechanism.numbers, mechanism.topology
-    nb = top.base_dof
-    mass, px, py, inertia = moments(mechanism)
-    angle, square = q[nb:], v[nb:] ** 2
-    cos, sin = jnp.cos(angle), jnp.sin(angle)
-    i, s, k = np.array([(i, s, k) for k in range(top.links) for i, s in top.paths[k]], dtype=int).reshape(-1, 3).T
-    pair = _pair(n.hang[s, 0], n.hang[s, 1], px[k], py[k])
-    c, d = cos[k] * cos[i] + sin[k] * sin[i], sin[k] * cos[i] - cos[k] * sin[i]
-    off, skew = pair.mass(c, d), pair.skew(c, d)
-    links = np.arange(top.links)
-    matrix = jnp.zeros((top.dof, top.dof)).at[nb + links, nb + links].set(inertia)
-    matrix = matrix.at[nb + i, nb + k].set(off).at[nb + k, nb + i].set(off)
-    bias = jnp.zeros(top.dof).at[nb + i].add(-skew * square[k]).at[nb + k].add(skew * square[i])
-    x, y = cos * px - sin * py, sin * px + cos * py
-    weight = jnp.zeros(top.dof).at[nb + links].set(x * gravity[1] - y * gravity[0])
-    # Links of free trees also push and pull their base; roots bring the mass of their whole subtree to it.
-    b = np.array([top.base_index(t) if top.free[t] else -1 for t in top.trees])
-    on, roots = links[b >= 0], np.array([k for k in links if b[k] >= 0 and top.parents[k] < 0], dtype=int)
-    for axis, column, lever in ((0, -y, x), (1, x, y)):
-        matrix = matrix.at[b[on] + axis, nb + on].set(column[on]).at[nb + on, b[on] + axis].set(column[on])
-        matrix = matrix.at[b[roots] + axis, b[roots] + axis].add(mass[roots])
-        bias = bias.at[b[on] + axis].add(-lever[on] * square[on])
-        weight = weight.at[b[roots] + axis].add(mass[roots] * gravity[axis])
-    return matrix, bias, weight

@@ -12,9 +12,9 @@ from .._arguments import SiteLike
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Coordinates, Vector
-from . import _dense_tree as dense_tree
 from . import _elastic_links as elastic_links
 from . import _sliding_trees as sliding_trees
+from ._dense_tree import MOST, dense_frames
 
 
 class LinkMotion(NamedTuple):
@@ -44,8 +44,8 @@ def frames(mechanism: Mechanism, q: Coordinates, v: Coordinates) -> walk.PerLink
     n, top = mechanism.numbers, mechanism.topology
     if top.sliding:
         return _slid_frames(mechanism, q, v)
-    if dense_tree.dense(top) and not isinstance(q, tuple) and not isinstance(v, tuple):
-        return LinkMotion(*dense_tree.dense_frames(mechanism, q, v))
+    if not walk.small(top) and top.links <= MOST and not isinstance(q, tuple) and not isinstance(v, tuple):
+        return LinkMotion(*dense_frames(mechanism, q, v))
     turned: Any = (jnp.cos(q[top.angles]), jnp.sin(q[top.angles]), v[top.angles]) if not isinstance(q, tuple) else None
     if turned is None:
         at = [top.angle_index(k) for k in range(top.links)]

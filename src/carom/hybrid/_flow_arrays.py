@@ -37,7 +37,7 @@ def _factored(matrix: Any) -> Solve:
 def unloaded(mechanism: Mechanism, q: Vector, v: Vector, gravity: Vector) -> tuple[Any, Solve]:
     """Weight less bias, and the inverse mass matrix as a function of vectors and matrices."""
     top = mechanism.topology
-    trees = None if top.elastic or top.jointed or top.links > dense_tree.MOST else dense_tree.forest(top)
+    trees = None if top.elastic or top.jointed else dense_tree.forest(top)
     if trees is None:
         matrix, bias, weight = explicit.arrays(mechanism, q, v, gravity)
         solve = _factored(matrix)

@@ -102,13 +102,14 @@ def _numbered(word: str, pairs: list[Any]) -> list[tuple[str, AbstractPair]]:
 
 
 def _refuse_thin(name: str, first: AbstractCornered, second: AbstractCornered) -> None:
-    """A line has two sides, and a point none: between them nothing can be inside."""
-    if first.edges > 2 or second.edges > 2:
+    """A line has two sides, and a point none: what meets them without thickness is never inside."""
+    fewest = min(first.edges, second.edges)
+    if fewest > 2 or (fewest == 1 and max(first.edges, second.edges) > 2):
         return
     errors.refuse_if(
         first.radius + second.radius <= 0.0,
         lambda: (
-            f"contact '{name}' is between shapes without thickness; the distance to a line or point has no sign; give "
-            "one of them a radius > 0"
+            f"contact '{name}' is between shapes without thickness, a bar or a point one of them; the distance of a "
+            "corner from a line or point has no sign; give one of them a radius > 0"
         ),
     )

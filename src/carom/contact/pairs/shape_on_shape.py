@@ -13,7 +13,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ... import errors
 from ...hybrid.condition import ROUNDING
 from ...hybrid.reporting import Shape
 from ...hybrid.scene import Load, Scene
@@ -75,13 +74,6 @@ class CornerOnShape(AbstractShapePair):
     def __init__(
         self, first: AbstractCornered, second: AbstractCornered, index: int, group: str, turned: bool = False
     ) -> None:
-        errors.refuse_if(
-            (second.edges == 2) & (first.radius + second.radius <= 0.0),
-            lambda: (
-                f"contact '{group}' is between a bar without thickness and a shape with sharp corners; the distance of "
-                "a corner from a line has no sign; give the bar a radius > 0, or the other a rounding"
-            ),
-        )
         self.first, self.second, self.group, self.turned = first, second, group, turned
         self.corner, self.arms, self.held = first.corners[index], arms_of(first, index), jnp.asarray(0.0)
 

@@ -1,14 +1,16 @@
 """Rigid contacts against size: time to compile and time per attempted step of chains that fall onto a floor.
 
     .venv/bin/python benchmarks/size.py [--json FILE] [--links 9 16 32 64] [--friction]
+    .venv/bin/python benchmarks/size.py --disks 12 40                             # disks in a box instead
 
-Both ends of every link can meet the floor. Compile time is that of a process that has compiled nothing else of the
+Both ends of every link can meet the floor; of disks each pair, and each with floor and walls. Compile time is that of a process that has compiled nothing else of the
 size, without what is kept on disk; times are processor times, and the exponent is that of time per step in links.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import time
@@ -33,10 +35,33 @@ def chain(links: int, friction: bool) -> carom.World:
     return carom.World(robot, contacts=contacts, gravity=9.81)
 
 
-def measured(links: int, friction: bool) -> dict[str, float]:
-    """Compile and step times [s] of one chain, in flight and in contact together."""
+def disks(count: int, friction: bool) -> tuple[carom.World, carom.State]:
+    """Disks in rows of five in a box 1 m wide."""
+    disk = carom.Mechanism([carom.Disk(radius=0.05, mass=0.1)], base=carom.Free())
+    box = carom.side_by_side(**{f"d{k}": disk for k in range(count)})
+    sites = [box.site(x) for x in box.topology.site_names]
+    laws = (carom.Poisson(0.3), carom.Coulomb(0.2)) if friction else (carom.Newton(0.3), None)
+    walls = [carom.Plane(height=0.0), carom.Wall(0.0, "right"), carom.Wall(1.0, "left")]
+    contacts = [
+        carom.Contact(s, wall, *laws, radius=0.05, name=f"{s.name} {w}") for s in sites for w, wall in enumerate(walls)
+    ]
+    contacts += [
+        carom.Contact(a, b, *laws, radius=0.05, other_radius=0.05, name=f"{a.name} {b.name}")
+        for a, b in itertools.combinations(sites, 2)
+    ]
+    world = carom.World(box, contacts=contacts, gravity=9.81, settle_speed=1e-3)
+    rng = np.random.default_rng(0)
+    places = [(0.11 + 0.195 * (k % 5) + 0.01 * rng.random(), 0.1 + 0.13 * (k // 5)) for k in range(count)]
+    return world, world.state(base=places)
+
+
+def falling(links: int, friction: bool) -> tuple[carom.World, carom.State]:
     world = chain(links, friction)
-    start = world.state(angles=0.02 * np.sin(np.linspace(0.0, 6.0, links)), base=(0.0, 0.05))
+    return world, world.state(angles=0.02 * np.sin(np.linspace(0.0, 6.0, links)), base=(0.0, 0.05))
+
+
+def measured(world: carom.World, start: carom.State) -> dict[str, float]:
+    """Compile and step times [s] of one world, in flight and in contact together."""
     settings = carom.Settings(max_steps=300)
     times = []
     for _ in range(2):
@@ -45,7 +70,7 @@ def measured(links: int, friction: bool) -> dict[str, float]:
         times.append(time.process_time() - begin)
     steps = result.statistics.steps
     return {
-        "links": links,
+        "links": world.mechanism.topology.links,
         "compile": times[0] - times[1],
         "step": times[1] / steps,
         "events": result.statistics.events,
@@ -56,12 +81,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--links", type=int, nargs="+", default=[9, 16, 32, 64])
+    parser.add_argument("--disks", type=int, nargs="+", help="disks in a box, instead of chains")
     parser.add_argument("--friction", action="store_true")
     given = parser.parse_args()
     print(machine(["jax", "jaxlib"]))
     rows = []
-    for links in given.links:
-        rows.append(measured(links, given.friction))
+    for count in given.disks or given.links:
+        rows.append(measured(*(disks if given.disks else falling)(count, given.friction)))
         print(
             "{links:4d} links: compiled in {compile:6.1f} s, {step:.2e} s per step, {events} events".format(**rows[-1])
         )

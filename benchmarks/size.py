@@ -3,8 +3,9 @@
     .venv/bin/python benchmarks/size.py [--json FILE] [--links 9 16 32 64] [--friction]
     .venv/bin/python benchmarks/size.py --disks 12 40                             # disks in a box instead
 
-Both ends of every link can meet the floor; of disks each pair, and each with floor and walls. Compile time is that of a process that has compiled nothing else of the
-size, without what is kept on disk; times are processor times, and the exponent is that of time per step in links.
+Both ends of every link can meet the floor; of disks each pair, and each with floor and walls. Compile time is that of a
+process that has compiled nothing else of the size, without what is kept on disk; times are processor times, and the
+exponent is that of time per step in links.
 """
 
 from __future__ import annotations

@@ -54,3 +54,16 @@ def test_a_stack_of_boxes_stands(count):
     np.testing.assert_allclose(result.q[-1], result.q[0], rtol=0, atol=1e-9)
     np.testing.assert_allclose(result.v[-1], 0.0, atol=1e-9)
     assert result.penetration < 1e-9
+
+
+@pytest.mark.parametrize(("count", "pull"), [(4, 6.0), (10, 8.0)])
+def test_a_stack_falls_when_its_lowest_is_pulled_away(count, pull):
+    """The lowest box slides out from under the others within 0.05 s, against friction on both sides; they fall."""
+    world, places = stack(count)
+    speeds = [(pull, 0.0)] + [(0.0, 0.0)] * (count - 1)
+    result = carom.simulate(world, world.state(base=places, base_velocity=speeds), until=0.2)
+    x, y = result.q[-1][: 2 * count : 2], result.q[-1][1 : 2 * count : 2]
+    assert result.penetration < 1e-9 and result.energy.max_error_percent < 1e-6
+    energy = result.energy.kinetic + result.energy.potential
+    assert np.all(np.diff(energy) < 1e-9 * np.max(np.abs(energy)))
+    assert x[0] > SIDE and np.all(y[1:] < np.array(places)[1:, 1] - 0.05)

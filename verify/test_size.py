@@ -10,8 +10,8 @@ from carom.hybrid import outcome
 FLOOR = carom.Plane(height=0.0)
 
 
-def chain(links, law, friction=None, damping=2e-4):
-    """A chain of 1 m and 1 kg, both ends of every link on a floor."""
+def chain(links, law, friction=None, damping=2e-4, every=1):
+    """A chain of 1 m and 1 kg, both ends of every link on a floor, or of every second one."""
     rod = carom.Rod(length=1.0 / links, mass=1.0 / links)
     first = carom.Link(rod, name="link1", sites={"start": (0.0, 0.0)})
     rest = [
@@ -19,7 +19,8 @@ def chain(links, law, friction=None, damping=2e-4):
         for k in range(links - 1)
     ]
     robot = carom.Mechanism([first, *rest], base=carom.Free())
-    contacts = [carom.Contact(robot.site(x), FLOOR, law, friction, name=x) for x in robot.topology.site_names]
+    sites = ["start", *(f"link{k}.tip" for k in range(every, links + 1, every))]
+    contacts = [carom.Contact(robot.site(x), FLOOR, law, friction, name=x) for x in sites]
     return carom.World(robot, contacts=contacts, gravity=9.81)
 
 
@@ -67,6 +68,17 @@ def test_a_chain_of_64_links_falls_onto_a_floor_and_comes_to_rest():
     result = carom.simulate(world, world.state(angles=angles, base=(0.0, 0.05)), until=0.6)
     sound(result)
     assert result.events[-1].phase_after.count(",") == 64
+    np.testing.assert_allclose(result.v[-1], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("links", "every"), [(38, 1), (64, 2)])
+def test_a_chain_with_friction_falls_onto_a_floor_and_comes_to_rest(links, every):
+    """39 contacts with friction at once; 64 links with friction under every second joint."""
+    world = chain(links, carom.Plastic(), carom.Coulomb(0.3), every=every)
+    angles = 0.02 * np.sin(np.linspace(0.0, 6.0, links))
+    result = carom.simulate(world, world.state(angles=angles, base=(0.0, 0.05)), until=0.6)
+    sound(result)
+    assert result.events[-1].phase_after.count("sticking") == len(world.contacts)
     np.testing.assert_allclose(result.v[-1], 0.0, atol=1e-9)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom.contact.impact._impulses import END, PATH, blow_of, impulses_of
+from carom.contact.impact._impulses import END, PATH, blow_of, impulses_of, weighed
 from carom.contact.impact._path import Weights, path
 from carom.contact.impact._system import system_of
 from carom.hybrid._flow import scene_with_motion
@@ -92,7 +92,7 @@ def stick_and_ball(with_ball: bool) -> Any:
         asked = [jnp.asarray(0.5), jnp.asarray(0.0)][:n]
         r = system_of(tuple(made), scene)
         impulses, velocity, found = blow_of(
-            tuple(made), scene, r, [jnp.asarray(True)] * n, asked, [jnp.zeros(())] * len(r.row)
+            tuple(made), scene, r, weighed(scene, r), [jnp.asarray(True)] * n, asked, [jnp.zeros(())] * len(r.row)
         )
         return jnp.stack(velocity), jnp.stack(impulses), found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -64,10 +65,19 @@ def noise_of_row(scene: Scene, free: Reals, row: list[Any], drift: Real, speed: 
     # Levers are differences of places, and rounded as these are: far away, what turns has less exact speeds.
     turning = sum(jnp.abs(scene.v[i]) for i in angles_of(scene))
     turned = turning * turning + sum(jnp.abs(free[i]) for i in angles_of(scene))
+    place = place + far_of(scene)
     # A speed is also off by what it changes within the last bits of time.
     late = 32.0 * ULP * jnp.abs(scene.t)
     noise = ROUNDING * (_sizes(row, scene.v) + jnp.abs(speed)) + late * rise + turning * place
     return noise, ROUNDING * rise + turned * place
+
+
+def far_of(scene: Scene) -> Any:
+    """What rounding does to a lever arm [m]: along the surface, too, where it does nothing to the gap."""
+    bases = [jnp.abs(scene.q[i]) for i in range(scene.top.base_dof)]
+    places = [jnp.max(jnp.abs(scene.mechanism.numbers.pivot)), *bases]
+    most = functools.reduce(jnp.maximum, places) if isinstance(scene.q, tuple) else jnp.max(jnp.stack(places))
+    return jax.lax.stop_gradient(4.0 * ULP * most)
 
 
 def _sizes(row: list[Any], values: Reals) -> Any:

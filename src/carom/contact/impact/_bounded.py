@@ -98,4 +98,6 @@ def solved(
     mine = [*range(n), *range(first, first + m)]
     decided = found.decided._replace(pushes=found.decided.pushes[:n], sense=found.decided.sense[:m])
     after = jnp.stack([found.after[i] for i in mine])
-    return Solution(found.normal[:n], found.tangential[:m], after, decided, found.found), [pushed[i] for i in mine]
+    kept = jnp.stack([found.kept[i] for i in mine])
+    both = Solution(found.normal[:n], found.tangential[:m], after, decided, found.found, kept)
+    return both, [pushed[i] for i in mine]

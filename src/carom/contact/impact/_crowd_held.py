@@ -15,7 +15,7 @@ from .._sharp import NOWHERE
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, sense_of
 from ._crowd import Crowd, Slots, chosen, friction_slots, rubbing_at, to_contacts
 from ._crowd_rows import rows_at
-from ._crowd_seen import Lines, Seen, crowd_noise, lines_of, seen_at, unmoved
+from ._crowd_seen import Lines, Seen, crowd_noise, lines_of, seen_at, unmoved, without
 from ._handing_over import is_gone, letting_go
 from ._maintained import NOTHING, SHARED
 from ._several import Problem, Solution, solve
@@ -143,7 +143,9 @@ class Released(NamedTuple):
     found: Any
 
 
-def crowd_released(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any = None) -> Released:
+def crowd_released(
+    crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any = None, lifted: Flags | None = None
+) -> Released:
     """The same conditions as at a blow, one derivative higher; `w` is what the rows weigh, where that is known."""
     motion = scene.motion(scene.v)
     free = merge(motion.free) if isinstance(motion.free, tuple) else motion.free
@@ -154,10 +156,12 @@ def crowd_released(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: A
     plain = (r.normal @ free + r.normal_drift, r.tangential @ free + r.tangential_drift)
     fixed = jnp.where(inside[:m], senses[:m], 0.0)
     noises = jnp.concatenate([noise.rise, noise.hurry[:m]])
-    problem = crowd_problem(crowd, r, inside, w, jnp.concatenate([plain[0], plain[1][:m]]), fixed, noises)
-    solution: Solution = solve(problem)
+    given = without(jnp.concatenate([plain[0], plain[1][:m]]), noises)
+    problem = crowd_problem(crowd, r, inside, w, given, fixed, noises)
+    solution: Solution = solve(problem._replace(lifted=lifted))
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
     pushed = ROUNDING * (jnp.abs(w) @ jnp.abs(jnp.concatenate([solution.normal, solution.tangential])))
+    pushed = pushed + solution.kept  # in a packing both answers, pushing and leaving, may hold as well as that
     # A sliding contact whose normal force would pull it in: no answer, or two (Painleve).
     slope = jnp.diagonal(w)[:m] - fixed * problem.mu * jnp.diagonal(w[:m, n:])
     slides = jnp.abs(r.sliding[:m]) > noise.sliding[:m]
@@ -187,11 +191,16 @@ def _starting(found: Released, senses: Any, times: float) -> Any:
     return jnp.where(rests, 0.0, found.sense)
 
 
-def crowd_modes(crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any) -> tuple[Any, Any]:
+def crowd_modes(
+    crowd: Crowd, scene: Scene, r: Lines, resting: Any, senses: Any, w: Any, lifted: Flags
+) -> tuple[Any, Any]:
     """Modes in which resting contacts go on: pressed or floating ones stay closed; and whether there is an answer."""
-    found = crowd_released(crowd, scene, r, resting, senses, w)
+    found = crowd_released(crowd, scene, r, resting, senses, w, lifted)
     stays = resting & (found.pushes | (found.after <= found.rise))
     sense = _starting(found, senses, 1.0)
+    # Three feet in a row share their load as it comes, and what one that slides has of it is its friction. Of those
+    # that need not push while others do, none is held: reactions would give it a share, and stop what is to slide.
+    stays = stays & ~(jnp.any(found.pushes) & ~found.pushes & (sense != 0.0))
     closed = jnp.where(sense > 0.0, RIGHT, jnp.where(sense < 0.0, LEFT, STICKING))
     return jnp.where(stays, jnp.where(friction_slots(crowd), closed, 1), OPEN), found.found
 

@@ -10,21 +10,20 @@ import jax.numpy as jnp
 from ...hybrid._row_arrays import least_of_norm, masked_array
 from ...hybrid.automaton import Landing
 from ...hybrid.scene import Own, Scene, merge
-from ...quantities import Flag, Real
+from ...quantities import Flag, Matrix, Real, Vector
 from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN, STICKING, sense_of
 from ._course import Blows, impulses_along
 from ._crowd import Crowd, Slots, chosen, friction_slots, rubbing_at, to_contacts
 from ._crowd_held import CrowdMemory, Flags, Numbers, crowd_modes, sliding_coefficient
-from ._crowd_seen import CrowdNoise, Lines, crowd_noise, keep_seen, lines_of
+from ._crowd_seen import CrowdNoise, Lines, Seen, crowd_noise, keep_seen, lines_of, without
+from ._crowd_slight import Weighed, as_blows_see, grazes_of, pressed_at, short_slides, slow_rebounds, weighed_rows
 from ._crowd_switched import away, switched
 from ._decision import moving
-from ._groups import linked_in
 from ._handing_over import is_gone
 from ._impulses import END
 from ._path import Path, Weights, path, straight
 from ._phases import LOST_WORDS
-from ._quiet import HOP
 from ._several import TOLERANCE
 
 PHASES = ("open", "closed", LOST_WORDS, "too many closed at once")
@@ -35,6 +34,7 @@ class Exits(NamedTuple):
     """Exits that fired, as flags of all contacts, or of those in slots."""
 
     strikes: Flags
+    lifts: Flags
     right: Flags
     left: Flags
     stop: Flags
@@ -44,7 +44,7 @@ class Exits(NamedTuple):
 def _exits(crowd: Crowd, fired: tuple[Any, ...]) -> Exits:
     none = jnp.zeros(crowd.size, dtype=bool)
     rest = [crowd.spread(flags, False) for flags in fired[2:]] or [none] * 4
-    return Exits(fired[0], *rest)
+    return Exits(fired[0], fired[1], *rest)
 
 
 def landed_together(
@@ -55,11 +55,11 @@ def landed_together(
     It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
     """
     everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), keep_seen(crowd, scene)
-    struck, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
+    touched, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
     ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
     # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
     handed = jnp.any(ended & (memory.modes != OPEN))
-    takes = (memory.modes != OPEN) | everywhere.strikes | (near & (struck | handed))
+    takes = (memory.modes != OPEN) | everywhere.strikes | (near & (touched | handed))
     slots, over = chosen(crowd, takes, near)  # what is near learns which speed counts as none
     at = slots.place
     exits = Exits(*(flags[at] & slots.on for flags in everywhere))
@@ -70,59 +70,57 @@ def landed_together(
     noise = crowd_noise(scene, r, free)
     before = merge(scene.acceleration) if isinstance(scene.acceleration, tuple) else scene.acceleration
     motions = (free, free if before is None else before)
-    grazes = _grazes(closed, r, motions, noise)
+    grazes = grazes_of(closed, r, motions, noise)
     part = slots.on & (takes & ~ended)[at] & r.moved & ~grazes
-    gone, depth = away(crowd, scene), s.touch.indentation[at]
-    if gone is not None:
-        inside = jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & entered(scene, depth, s.place[at])
-        part = part & ~gone[at] & ~inside
+    absent, inside = _absent(crowd, scene, s, slots)
+    part = part & ~absent & ~inside
     jammed = jnp.any(exits.strikes & ~r.moved & ~grazes)
-    slow = _slow_rebounds(settle_speed, r, motions, noise)
-    asked = crowd.each(lambda c: c.law.asked)[at]
-    asked = jnp.where(part & (r.speed < -noise.speed) & (asked * jnp.abs(r.speed) > slow), asked, 0.0)
     rows = jnp.concatenate([r.normal, r.tangential[: crowd.slots[0]]])
     through = scene.motion(scene.v).solve(rows.T)  # of places alone: velocities change neither rows nor masses
-    blow = _blow(crowd, newton, rule, scene, r, Weighed(rows @ through, through), part, asked, noise)
+    weighed = weighed_rows(crowd, rows @ through, through, part)
+    noise = as_blows_see(crowd, r, weighed, noise, touched)
+    struck = jnp.any(exits.strikes & (r.speed < -noise.speed))  # slower, it closes without a blow
+    pressed = pressed_at(r, motions, weighed)
+    slow = slow_rebounds(settle_speed, pressed, noise)
+    asked = crowd.each(lambda c: c.law.asked)[at]
+    asked = jnp.where(part & (r.speed < -noise.speed) & (asked * jnp.abs(r.speed) > slow), asked, 0.0)
+    blow = _blow(crowd, newton, rule, scene, r, weighed, asked, noise)
     v = jnp.where(struck, blow.velocity, merge(scene.v))
-    later = lines_of(crowd, moving(scene, _like(scene, v)), slots)
-    resting, senses, least = _quiet(crowd, modes, part, struck, exits, r, later, noise, slow)
-    v, speed = _at_rest(later, through, resting & struck, v)
-    least = (jnp.where(resting & struck, noise.speed, least[0]), least[1])
+    gain = v - merge(scene.v)
+    later = r._replace(speed=r.speed + r.normal @ gain, sliding=r.sliding + r.tangential @ gain)
+    short = short_slides(crowd, r, weighed, pressed, noise, struck)
+    resting, senses, least = _quiet(crowd, modes, part, struck, exits, r, later, noise, slow, short)
+    v, speed = _at_rest(crowd, later, through, resting & touched, short, v)
+    least = (jnp.where(resting & touched, noise.speed, least[0]), least[1])
     after = moving(scene, _like(scene, v))
-    later = later._replace(speed=speed[0], sliding=speed[1])
+    later = lines_of(crowd, after, slots)._replace(speed=speed[0], sliding=speed[1])
     # What went with the speeds that are none may have been all of the sliding, or more than all of it.
-    senses = jnp.where(struck, _driven_senses(crowd, modes, r, later, noise), senses)
+    senses = jnp.where(struck, _driven_senses(crowd, modes, r, later, short), senses)
     slips = jnp.where(exits.right, 1.0, jnp.where(exits.left, -1.0, senses))
-    new, found = crowd_modes(crowd, after, later, resting, jnp.where(struck, senses, slips), rows @ through)
+    ways, lifted = jnp.where(struck, senses, slips), exits.lifts & ~touched
+    new, found = crowd_modes(crowd, after, later, resting, ways, weighed.w, lifted)
     fails = jnp.any(exits.paradox) | (struck & ~blow.found) | jammed | ~found
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
     phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
     passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
-    passed = passed if gone is None else jnp.where(inside, IGNORED, passed)
+    passed = jnp.where(inside, IGNORED, passed)
     none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
     remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
-    driven = _driven(crowd, scene, struck, slots, blow)
-    return Landing(phase, tuple(remembered), own.states, _like(scene, v), driven)
+    return Landing(phase, tuple(remembered), own.states, _like(scene, v), _driven(crowd, scene, struck, slots, blow))
+
+
+def _absent(crowd: Crowd, scene: Scene, s: Seen, slots: Slots) -> tuple[Flags, Flags]:
+    """Contacts that are switched off now, and those that were switched on where they are inside already."""
+    gone, at = away(crowd, scene), slots.place
+    if gone is None:
+        return jnp.zeros_like(slots.on), jnp.zeros_like(slots.on)
+    deep = entered(scene, s.touch.indentation[at], s.place[at])
+    return gone[at], jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & deep
 
 
 def _like(scene: Scene, v: Any) -> Any:
     """Velocities as the engine carries them."""
     return tuple(v[i] for i in range(len(scene.v))) if isinstance(scene.v, tuple) else v
-
-
-def _grazes(closed: Flags, r: Lines, motions: tuple[Any, Any], noise: CrowdNoise) -> Flags:
-    """Open contacts that pass: they bend away again before they would be deeper than rounding."""
-    away = [r.normal @ motion + r.normal_drift for motion in motions]
-    rise = jnp.maximum(jnp.minimum(*away), 0.0)
-    return ~closed & (r.speed < 0.0) & ((r.speed**2 <= 2.0 * rise * noise.place) | r.passes)
-
-
-def _slow_rebounds(settle_speed: Real, r: Lines, motions: tuple[Any, Any], noise: CrowdNoise) -> Numbers:
-    """Rebounds [m/s] that are none: slower than the user says, or a hop lower than rounding where it is pressed."""
-    toward = [-(r.normal @ motion + r.normal_drift) for motion in motions]
-    pressed = jnp.maximum(jnp.maximum(*toward), 0.0)
-    hop = jnp.sqrt(2.0 * pressed * HOP * noise.place + 1e-300)
-    return jax.lax.stop_gradient(jnp.maximum(settle_speed, hop))
 
 
 class CrowdBlow(NamedTuple):
@@ -134,13 +132,6 @@ class CrowdBlow(NamedTuple):
     found: Any
 
 
-class Weighed(NamedTuple):
-    """Rows of all slots, normal and tangential: their inverse inertias, and what unit impulses along them do."""
-
-    w: Any
-    through: Any
-
-
 def _blow(
     crowd: Crowd,
     newton: bool,
@@ -148,15 +139,13 @@ def _blow(
     scene: Scene,
     r: Lines,
     weighed: Weighed,
-    part: Flags,
     asked: Numbers,
     noise: CrowdNoise,
 ) -> CrowdBlow:
-    n, m = len(part), crowd.slots[0]
+    n, m = len(asked), crowd.slots[0]
     rubs = tuple(range(m))
-    (w, through), speed = weighed, jnp.concatenate([r.speed, r.sliding[:m]])
-    on = part & (jnp.diagonal(w)[:n] > 0.0)  # what no impulse moves, takes none
-    linked = linked_in(w, on, rubs)
+    none = jnp.concatenate([noise.speed, noise.sliding[:m]])
+    (w, through, on, linked), speed = weighed, without(jnp.concatenate([r.speed, r.sliding[:m]]), none)
     on = on & jnp.any(linked & (on & (speed[:n] < 0.0))[None, :], axis=1)
     lonely = jnp.sum(linked, axis=1) == 1
     if rule == END:  # without friction there is no path to follow, so that both rules agree
@@ -171,7 +160,6 @@ def _blow(
     mu, limit = sliding_coefficient(crowd, r), rubbing_at(crowd, r.slots, lambda friction: friction.limit)
     if rule == END:  # stiction holds what rests; what slides when the blow comes has only its sliding friction
         limit = jnp.where(jnp.abs(speed[n:]) > TOLERANCE * jnp.sum(jnp.abs(speed)), mu, limit)
-    none = jnp.concatenate([noise.speed, noise.sliding[:m]])
     several, found = impulses_along(
         Blows(w, w, speed, none, asked, mu, limit, on & ~lonely, linked, rubs, newton, rule == END)
     )
@@ -214,6 +202,7 @@ def _quiet(
     later: Lines,
     noise: CrowdNoise,
     slow: Any,
+    short: Numbers,
 ) -> tuple[Any, Any, tuple[Any, Any]]:
     """Contacts that may rest, senses of sliding (0: none), and the speeds that counted as none."""
     speed, u, closed = later.speed, later.sliding, modes != OPEN
@@ -222,7 +211,7 @@ def _quiet(
     resting = part & ((jnp.abs(speed) <= none) | (closed & ~struck))
     least = jnp.maximum(noise.speed, jnp.where(resting, jnp.abs(speed), 0.0))
     slowest = jnp.max(jnp.where(exits.stop, jnp.abs(u), 0.0), initial=0.0)
-    driven = _driven_senses(crowd, modes, r, later, noise)
+    driven = _driven_senses(crowd, modes, r, later, short)
     kept = jnp.where(modes == STICKING, 0.0, sense_of(modes))
     kept = jnp.where(modes == OPEN, driven, kept)
     sense = jnp.where(struck, driven, kept)
@@ -233,20 +222,27 @@ def _quiet(
     return resting, sense, (least, along)
 
 
-def _driven_senses(crowd: Crowd, modes: Numbers, r: Lines, later: Lines, noise: CrowdNoise) -> Any:
-    """Senses of sliding after a blow, 0 where there is none; before it, what stuck had the integration's error."""
+def _driven_senses(crowd: Crowd, modes: Numbers, r: Lines, later: Lines, short: Numbers) -> Any:
+    """Senses of sliding after a blow, 0 where it is too short; before it, what stuck had the integration's error."""
     drift = jnp.where(modes == STICKING, 2.0 * jnp.abs(r.sliding), 0.0)
     band = crowd.rubbing(lambda friction: friction.stops_at)[r.slots.place]
-    moves = jnp.abs(later.sliding) > jnp.maximum(jnp.maximum(noise.sliding, drift), band)
+    moves = jnp.abs(later.sliding) > jnp.maximum(jnp.maximum(short, drift), band)
     return jnp.where(moves & friction_slots(crowd), jnp.sign(later.sliding), 0.0)
 
 
-def _at_rest(later: Lines, through: Any, still: Any, v: Any) -> tuple[Any, tuple[Any, Any]]:
-    """What counts as no speed is none, for all contacts together: the nearest motion in which they rest."""
-    through = through[:, : len(still)]
-    weights = masked_array(later.normal @ through, still)
-    steps = least_of_norm(weights, jnp.where(still, -later.speed, 0.0))
-    change = through @ jnp.where(still, steps, 0.0)
+def _at_rest(
+    crowd: Crowd, later: Lines, through: Matrix, still: Flags, short: Numbers, v: Vector
+) -> tuple[Vector, tuple[Numbers, Numbers]]:
+    """What counts as no speed is none, for all contacts together: the nearest motion in which they rest.
+
+    What sticks goes on sticking: a hop that is taken away from one box must not set the others sliding.
+    """
+    m = crowd.slots[0]
+    sticks = still[:m] & (jnp.abs(later.sliding[:m]) <= short[:m])
+    rests, rows = jnp.concatenate([still, sticks]), jnp.concatenate([later.normal, later.tangential[:m]])
+    speeds = jnp.concatenate([later.speed, later.sliding[:m]])
+    steps = least_of_norm(masked_array(rows @ through, rests), jnp.where(rests, -speeds, 0.0))
+    change = through @ jnp.where(rests, steps, 0.0)
     return v + change, (later.speed + later.normal @ change, later.sliding + later.tangential @ change)
 
 

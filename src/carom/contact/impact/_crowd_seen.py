@@ -13,7 +13,7 @@ from ...dynamics.kinematics import LinkMotion
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Load, Scene, merge
 from ...quantities import Vector
-from .._rows import UNMOVED
+from .._rows import UNMOVED, far_of
 from ..pairs import Touching
 from ._crowd import Crowd, Slots
 from ._crowd_rows import Wrenches, rows_at
@@ -136,14 +136,23 @@ def crowd_noise(scene: Scene, r: Lines, free: Vector) -> CrowdNoise:
     a = jnp.abs(merge(free) if isinstance(free, tuple) else free)
     turning = jnp.sum(v[top.angles])
     turned = turning * turning + jnp.sum(a[top.angles])
-    late, place = 32.0 * ULP * jnp.abs(scene.t), r.place
+    late, lever = 32.0 * ULP * jnp.abs(scene.t), r.place + far_of(scene)
 
     def both(row: Any, drift: Any, speed: Any) -> tuple[Any, Any]:
         sizes = jnp.abs(row)
         rise = sizes @ a + jnp.abs(drift)
-        noise = ROUNDING * (sizes @ v + jnp.abs(speed)) + late * rise + turning * place
-        return noise, ROUNDING * rise + turned * place
+        noise = ROUNDING * (sizes @ v + jnp.abs(speed)) + late * rise + turning * lever
+        return noise, ROUNDING * rise + turned * lever
 
     speed, rise = both(r.normal, r.normal_drift, r.speed)
     sliding, hurry = both(r.tangential, r.tangential_drift, r.sliding)
-    return CrowdNoise(place, speed, sliding, rise, hurry)
+    return CrowdNoise(r.place, speed, sliding, rise, hurry)
+
+
+def without(values: Vector, noise: Vector) -> Vector:
+    """Values, zero where they are but rounding; their derivatives stay.
+
+    Contacts of a stack depend on each other: what rounding makes of their zeros would contradict itself, and a small
+    blow is solved to less than that.
+    """
+    return values - jax.lax.stop_gradient(jnp.where(jnp.abs(values) <= noise, values, 0.0))

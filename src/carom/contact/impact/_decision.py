@@ -15,11 +15,11 @@ from ...quantities import Coordinates, Flag, Given, Real
 from ..during import IGNORED, entered
 from ..friction._stick_slip import OPEN
 from ._bounded import at_rest
-from ._impulses import blow_of
+from ._impulses import blow_of, weighed
 from ._impulses import driven as driven_work
 from ._maintained import memory_of, phase_of, stopped
 from ._phases import modes_of, total
-from ._quiet import driven_senses, quiet, slow_rebounds, within_bands
+from ._quiet import driven_senses, pressed_at, quiet, short_slides, slow_rebounds, within_bands
 from ._system import Noise, System, noise_of, rubbing, system_of
 from .rigid_contact import Contacts
 
@@ -59,24 +59,32 @@ def landed(
     # No impulse acts on what nothing moves; if it must not pass, there is no answer.
     part = [on & moved & ~passes for on, moved, passes in zip(part, r.moved, grazes, strict=False)]
     jammed = any_of([s & ~moved & ~g for s, moved, g in zip(exits.strikes, r.moved, grazes, strict=False)])
-    slow = slow_rebounds(contacts, settle_speed, r, (free, scene.acceleration), noise)
+    weights = weighed(scene, r)
+    pressed = pressed_at(r, weights.w, part, rubbing(contacts), (free, scene.acceleration))
+    slow = slow_rebounds(settle_speed, pressed, noise)
     asked = _restitution(contacts, part, r, noise, slow)
-    impulses, velocity, found = blow_of(contacts, scene, r, part, asked, noise.speed, friction_rule)
+    impulses, velocity, found = blow_of(contacts, scene, r, weights, part, asked, noise.speed, friction_rule)
+    short = short_slides(contacts, weights.w, pressed, noise, struck)
     impulses = [jnp.where(struck, p, 0.0) for p in impulses]
     velocity = tuple(jnp.where(struck, new, old) for new, old in zip(velocity, scene.v, strict=True))
     after = moving(scene, velocity)
-    later = system_of(contacts, after)
-    resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, later.speed, noise, slow)
+    gain = [new - old for new, old in zip(velocity, scene.v, strict=True)]
+    speed = [u + dot(row, gain) for u, row in zip(r.speed, r.row, strict=True)]
+    resting, senses, least = quiet(contacts, modes, part, struck, exits.stop, r.speed, speed, noise, slow, short)
     bounded = scene.bounded(after)
     if len(contacts) > 1 or rubbing(contacts) or bounded:
         # Joints that rest go with them, at the beginning too: their rates may be more than rounding (`farther`).
         settles = struck | ~any_of(fired) if bounded else struck
         still, held = [rest & settles for rest in resting], at_rest(bounded, after, settles)
-        velocity, later, least = _at_rest(scene, later, still, velocity, noise, least, held)
+        # What sticks goes on sticking: a hop that is taken away from one foot must not set the other sliding.
+        along = zip(rubbing(contacts), speed[len(contacts) :], short, strict=True)
+        still += [still[i] & (jnp.abs(u) <= e) for i, u, e in along]
+        velocity, speed, least = _at_rest(scene, r._replace(speed=speed), still, velocity, noise, least, held)
         after = moving(scene, velocity)
         # What went with the speeds that are none may have been all of the sliding, or more than all of it.
-        driven = driven_senses(contacts, modes, r.speed, later.speed, noise)
+        driven = driven_senses(contacts, modes, r.speed, speed, short)
         senses = [jnp.where(settles, new, old) for new, old in zip(driven, senses, strict=True)]
+    later = system_of(contacts, after)._replace(speed=speed)
     phase = phase_of(contacts, after, later, resting, _slipping(exits, struck, senses), struck | any_of(exits.stop))
     least = _passed(grazes, r, least)
     if away is not None:
@@ -114,7 +122,7 @@ def _grazes(scene: Scene, closed: list[Any], r: System, motions: tuple[Any, Any]
     out = []
     for i, on in enumerate(closed):
         away = [dot(r.row[i], motion) + r.drift[i] for motion in motions]
-        rise = jnp.maximum(jnp.minimum(*away), 0.0)
+        rise = jnp.maximum(jnp.minimum(*away) - noise.rise[i], 0.0)  # rounding bends nothing away
         shallow = r.speed[i] ** 2 <= 2.0 * rise * noise.place[i]
         out.append(~on & (r.speed[i] < 0.0) & (shallow | r.each[i].passes(scene)))
     return out
@@ -144,11 +152,11 @@ def _at_rest(
     noise: Noise,
     least: tuple[Any, ...],
     held: list[Row],
-) -> tuple[tuple[Any, ...], System, tuple[Any, ...]]:
-    """What counts as no speed is none, for all contacts together: velocities, the contacts with them, least speeds."""
+) -> tuple[tuple[Any, ...], list[Any], tuple[Any, ...]]:
+    """What counts as no speed is none, for all contacts together: velocities, speeds of all rows, least speeds."""
     velocity, speed = stopped(later, still, velocity, scene.motion(scene.v).solve, held)
     none = [jnp.where(on, e, old) for on, e, old in zip(still, noise.speed, least, strict=False)]
-    return velocity, later._replace(speed=speed), (*none, *least[len(still) :])
+    return velocity, speed, (*none, *least[len(still) :])
 
 
 def _slipping(exits: Fired, struck: Flag, senses: list[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
@@ -22,17 +22,35 @@ from .rigid_contact import Contacts, rule_of
 PATH, END = "path", "end velocity"  # rules of friction
 
 
+class Weighed(NamedTuple):
+    """What unit impulses along the rows do to the coordinates, and to the velocities of all rows."""
+
+    through: list[list[Any]]
+    w: list[list[Any]]
+
+
+def weighed(scene: Scene, r: System) -> Weighed:
+    inverse = scene.motion(scene.v).solve
+    through = [inverse(row) for row in r.row]
+    return Weighed(through, [[dot(row, t) for t in through] for row in r.row])
+
+
 def blow_of(
-    contacts: Contacts, scene: Scene, r: System, part: list[Any], asked: list[Any], noise: list[Any], rule: str = PATH
+    contacts: Contacts,
+    scene: Scene,
+    r: System,
+    weights: Weighed,
+    part: list[Any],
+    asked: list[Any],
+    noise: list[Any],
+    rule: str = PATH,
 ) -> tuple[list[Any], Any, Any]:
     """Impulses, velocity after them, and whether they were found.
 
     `r` are the contacts at this instant; `part` says which are closed or closing, `asked` the restitution of each: 0
     where it is to settle. `noise` are the speeds of all rows that are but rounding.
     """
-    inverse = scene.motion(scene.v).solve
-    through = [inverse(row) for row in r.row]
-    w = [[dot(row, t) for t in through] for row in r.row]
+    through, w = weights
     impulses, found = impulses_of(contacts, w, r.speed, part, asked, rule, noise)
     velocity = tuple(v + sum(p * t[j] for p, t in zip(impulses, through, strict=True)) for j, v in enumerate(scene.v))
     return impulses, velocity, found

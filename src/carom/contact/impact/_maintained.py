@@ -203,7 +203,11 @@ def released(
     solution, pushed = solved(problem, scene, r, bounded, anew)
     lost = ~solution.found
     # Reactions that cancel leave their rounding behind, where nothing else acts: at a tip wedged in a corner.
-    noise = noise._replace(rise=[e + ROUNDING * size for e, size in zip(noise.rise, pushed, strict=True)])
+    # And among several both answers, pushing and leaving, may hold as well as conditions can tell. (One contact lifts
+    # by its own reaction, which is told from none as exactly as it is computed.)
+    kept = solution.kept if n > 1 or bounded else [0.0] * len(pushed)
+    terms = zip(noise.rise, pushed, kept, strict=True)
+    noise = noise._replace(rise=[e + ROUNDING * size + k for e, size, k in terms])
     for k, i in enumerate(rubbing(contacts)):
         # A sliding contact whose normal force would pull it in: no answer, or two (Painleve). One that only starts to
         # slide may be leaving, as its force vanishes together with its friction.
@@ -230,8 +234,13 @@ def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], se
     """Phase in which resting contacts go on: pressed or floating ones stay closed, leaving ones open."""
     solution, noise = released(contacts, scene, r, resting, senses, anew)
     found, modes = _really(solution, noise.rise[len(contacts) :], senses, 1.0), []
+    some = any_of([resting[i] & solution.decided.pushes[i] for i in range(len(contacts))])
     for i, contact in enumerate(contacts):
         floats = solution.after[i] <= noise.rise[i]
+        if contact.friction is not None and len(contacts) > 1:
+            # Three feet in a row share their load as it comes, and what one that slides has of it is its friction. Of
+            # those that need not push while others do, none is held: its share would stop what is to slide.
+            floats = floats & ~(some & (found[rubbing(contacts).index(i)] != 0.0))
         stays = resting[i] & (solution.decided.pushes[i] | floats)
         sense = 1.0 if contact.friction is None else found[rubbing(contacts).index(i)]
         closed = 1 if contact.friction is None else mode_of(sense)

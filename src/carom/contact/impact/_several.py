@@ -55,6 +55,7 @@ class Problem(NamedTuple):
     data: Any = None  # velocities b that tolerances are measured by; None: the same as b
     jams: Any = None  # per contact with friction +-1: pushes, sliding that way, until u_t = 0 (instead of u_n = 0)
     noise: Any = None  # velocities b that are but rounding
+    lifted: Any = None  # contacts that were seen to leave: they begin by not pushing, and so stay where both hold
 
     @property
     def contacts(self) -> int:
@@ -95,6 +96,7 @@ class Solution(NamedTuple):
     after: Any
     decided: Decided
     found: Any
+    kept: Any = None  # velocities that the conditions do not tell from none; None: all are told
 
 
 def vector(numbers: Reals) -> Any:
@@ -123,10 +125,16 @@ def solve(problem: Problem) -> Solution:
     b, mu, limit, offset, fixed = (vector(x) * 1.0 for x in (p.b, p.mu, p.limit, p.offset, p.fixed))
     linked = jnp.ones((n, n), dtype=bool) if p.linked is None else p.linked
     noise = None if p.noise is None else vector(p.noise)
-    full = Problem(p.w, b, mu, limit, offset, vector(p.part), fixed, p.rubs, linked, b, p.jams, noise)
+    full = Problem(p.w, b, mu, limit, offset, vector(p.part), fixed, p.rubs, linked, b, p.jams, noise, p.lifted)
     decided, lost, _ = decide(full)
     normal, tangential, after = values(full, decided)
-    return Solution(normal, tangential, after, decided, ~jnp.any(lost))
+    return Solution(normal, tangential, after, decided, ~jnp.any(lost), _kept(full))
+
+
+def _kept(p: Problem) -> Any:
+    """Velocities, row by row, by which a condition may be broken and is kept: less is not told from none."""
+    root, _, whole = _units(p)
+    return jax.lax.stop_gradient(TOLERANCE * whole * root)
 
 
 def decide(problem: Problem) -> tuple[Decided, Any, Any]:
@@ -135,7 +143,8 @@ def decide(problem: Problem) -> tuple[Decided, Any, Any]:
     n = p.contacts
     # What neither closes nor leaves begins by pushing, whatever rounding makes of its velocity: what can hold, holds.
     none = 0.0 if p.noise is None else p.noise[:n]
-    first = Decided(p.part & ((p.b[:n] < 0.0) | (p.b[:n] < none)), p.fixed)
+    begins = p.part & ((p.b[:n] < 0.0) | (p.b[:n] < none))
+    first = Decided(begins if p.lifted is None else begins & ~p.lifted, p.fixed)
     if not p.written_out:
         return _decide_many(p, first)
     most = ROUNDS * n

@@ -107,12 +107,13 @@ def _compiled(
 ) -> Any:
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
-    if native.wanted() and options not in (QUICK, ARRAYS):  # which is what arrays are compiled with
-        program = native.program(call, args, options == SCALAR)
-        if program is not None:
-            return program
-    call.__name__ = name  # type: ignore[attr-defined]
-    return jax.jit(call, compiler_options=options).lower(*args).compile()
+    with native.uncollected():
+        if native.wanted() and options not in (QUICK, ARRAYS):  # which is what arrays are compiled with
+            program = native.program(call, args, options == SCALAR)
+            if program is not None:
+                return program
+        call.__name__ = name  # type: ignore[attr-defined]
+        return jax.jit(call, compiler_options=options).lower(*args).compile()
 
 
 def start(world: World, state: State, h: Real, ledger: bool) -> Carry:

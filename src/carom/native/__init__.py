@@ -24,6 +24,7 @@ import jax
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
+from ._garbage import uncollected as uncollected
 from ._machine_code import Layout, Leaf, Program, Recipe, compiled
 from ._ssa import TooLarge as TooLarge
 

@@ -10,7 +10,14 @@ import jax
 import jaxtyping
 import pytest
 
+from tests.shape_checks import once_per_kind
+
+jaxtyping.jaxtyped = once_per_kind(jaxtyping.jaxtyped)
+
 MOST = 8e9  # [byte] of one worker
+gc.set_threshold(
+    100_000, 50, 1000
+)  # nearly everything that tests make stays: looking for cycles is a tenth of their time
 
 # Nearly all of the time goes into compiling, and what is compiled runs for milliseconds. Processes of tests inherit it.
 os.environ.setdefault("CAROM_COMPILER", "quick")

@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
 
+# Python keeps what it made of the sources for the next process, whatever the shell says: every command starts sooner.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test browser verify bench format clean
 
 demo: $(VENV)/ready

@@ -9,7 +9,6 @@ from pathlib import Path
 import jax
 import jaxtyping
 import pytest
-
 from tests.shape_checks import once_per_kind
 
 jaxtyping.jaxtyped = once_per_kind(jaxtyping.jaxtyped)

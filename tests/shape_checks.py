@@ -11,7 +11,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import numpy as np
+
 VALUES = (int, bool, str, bytes, type(None))  # may decide what a function returns
+
+ARRAYS = (jax.Array, np.ndarray, np.generic)  # and what stands for them in a trace
 
 
 def kind(x: Any) -> Any:
@@ -23,8 +28,7 @@ def kind(x: Any) -> Any:
         return made, *map(kind, x)
     if isinstance(x, dict):
         return made, *((key, kind(value)) for key, value in x.items())
-    shape = getattr(x, "shape", None)
-    return (made, shape, str(x.dtype)) if isinstance(shape, tuple) and hasattr(x, "dtype") else made
+    return (made, x.shape, x.dtype) if isinstance(x, ARRAYS) else made
 
 
 def once_per_kind(jaxtyped: Callable[..., Any]) -> Callable[..., Any]:

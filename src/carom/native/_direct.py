@@ -9,7 +9,6 @@ and so does all of it in a version of JAX that has other insides.
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,12 +17,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._staging import Written, shortcuts
+
 FLOAT, TRUTH = np.dtype("float64"), np.dtype("bool")
 # Names of operators and functions, and the function of jax.lax whose equation they write.
-OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div"}
+OPERATORS |= {name: name for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 TURNED = {"radd": "add", "rsub": "sub", "rmul": "mul", "rtruediv": "div"}
 TRUTHS = {"and": "bitwise_and", "or": "bitwise_or", "rand": "bitwise_and", "ror": "bitwise_or"}
-ALONE = {"abs": "abs", "sign": "sign"}
+ALONE = {name: name for name in ("abs", "sign", "cos", "sin", "sqrt")}
 BOTH = {"minimum": "min", "maximum": "max"}
 
 Operation = Callable[..., Any]
@@ -43,10 +45,12 @@ def truth(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer) and x.aval.shape == () and x.aval.dtype == TRUTH  # type: ignore[attr-defined]
 
 
-def written(name: str, *args: Any) -> Operation:
-    """What writes the equation of a function of jax.lax: its primitive, with the parameters that JAX gives it."""
-    (equation,) = jax.make_jaxpr(getattr(jax.lax, name))(*args).jaxpr.eqns
-    return functools.partial(equation.primitive.bind, **equation.params)
+def weak(x: Any) -> bool:
+    """Is this a traced float64 scalar that takes its type from what it meets, as JAX makes of plain numbers?"""
+    if not isinstance(x, jax.core.Tracer):
+        return False
+    aval: Any = x.aval
+    return aval.shape == () and aval.dtype == FLOAT and aval.weak_type
 
 
 def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation:
@@ -54,6 +58,10 @@ def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation
 
     def operation(a: Any, b: Any) -> Any:
         x, y = scalar(a), scalar(b)
+        if x is a and y is None and weak(b):
+            y = b
+        elif y is b and x is None and weak(a):
+            x = a
         if x is None or y is None or not (x is a or y is b):
             return usual(a, b)
         return write(y, x) if turned else write(x, y)
@@ -68,6 +76,13 @@ def _flags(write: Operation, usual: Operation) -> Operation:
     return operation
 
 
+def _opposite(write: Operation, usual: Operation) -> Operation:
+    def operation(a: Any) -> Any:
+        return write(a) if truth(a) else usual(a)
+
+    return operation
+
+
 def _alone(write: Operation, usual: Operation) -> Operation:
     """An equation of one scalar."""
 
@@ -78,9 +93,11 @@ def _alone(write: Operation, usual: Operation) -> Operation:
     return operation
 
 
-def _where(write: Operation, usual: Operation) -> Operation:
+def _where(write: Operation, flags: Operation, usual: Operation) -> Operation:
     def operation(condition: Any, *values: Any, **how: Any) -> Any:
         if len(values) == 2 and not how and truth(condition):
+            if truth(values[0]) and truth(values[1]):
+                return flags(condition, values[1], values[0])
             x, y = scalar(values[0]), scalar(values[1])
             # Of two plain numbers JAX chooses the type: 1 and 0 are integers.
             if x is not None and y is not None and (x is values[0] or y is values[1]):
@@ -99,20 +116,21 @@ def _asarray(usual: Operation) -> Operation:
 
 
 def _changes() -> list[tuple[Any, str, Any, Any]]:
-    """(where, name, JAX's own, ours) of everything that is put in its place meanwhile."""
+    """(where, name, JAX's own or None if it has none there, ours) of everything that is put in its place meanwhile."""
     shaped, one, flag = jax.core.ShapedArray, np.float64(1.0), np.bool_(True)
-    usual = {name: vars(shaped)[f"_{name}"].__func__ for name in (*OPERATORS, *TURNED, *TRUTHS, "neg")}
-    ours = {name: _pair(written(to, one, one), usual[name]) for name, to in OPERATORS.items()}
-    ours |= {name: _pair(written(to, one, one), usual[name], turned=True) for name, to in TURNED.items()}
-    ours |= {name: _flags(written(to, flag, flag), usual[name]) for name, to in TRUTHS.items()}
-    ours["neg"] = _alone(written("neg", one), usual["neg"])
+    usual = {name: vars(shaped)[f"_{name}"].__func__ for name in (*OPERATORS, *TURNED, *TRUTHS, "neg", "invert")}
+    ours = {name: _pair(Written(to, one, one), usual[name]) for name, to in OPERATORS.items()}
+    ours |= {name: _pair(Written(to, one, one), usual[name], turned=True) for name, to in TURNED.items()}
+    ours |= {name: _flags(Written(to, flag, flag), usual[name]) for name, to in TRUTHS.items()}
+    ours["neg"] = _alone(Written("neg", one), usual["neg"])
+    ours["invert"] = _opposite(Written("bitwise_not", flag), usual["invert"])
     out: list[Any] = [(shaped, f"_{name}", staticmethod(usual[name]), staticmethod(ours[name])) for name in ours]
-    functions = {name: _alone(written(to, one), getattr(jnp, name)) for name, to in ALONE.items()}
-    functions |= {name: _pair(written(to, one, one), getattr(jnp, name)) for name, to in BOTH.items()}
-    functions["where"] = _where(written("select_n", flag, one, one), jnp.where)
+    functions = {name: _alone(Written(to, one), getattr(jnp, name)) for name, to in ALONE.items()}
+    functions |= {name: _pair(Written(to, one, one), getattr(jnp, name)) for name, to in BOTH.items()}
+    functions["where"] = _where(Written("select_n", flag, one, one), Written("select_n", flag, flag, flag), jnp.where)
     functions["asarray"] = _asarray(jnp.asarray)
     out += [(jnp, name, getattr(jnp, name), function) for name, function in functions.items()]
-    return out
+    return out + [(primitive, "bind", None, bind) for primitive, bind in shortcuts()]
 
 
 class _Count:
@@ -143,4 +161,4 @@ def direct() -> Iterator[None]:
             _Count.now -= 1
             if not _Count.now:
                 for where, name, usual, _ in _Count.changes:
-                    setattr(where, name, usual)
+                    delattr(where, name) if usual is None else setattr(where, name, usual)

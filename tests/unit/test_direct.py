@@ -8,6 +8,7 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTrace
 
 from carom import native
 from carom.native import _direct as quick
+from carom.native import _staging
 from carom.native._direct import direct
 
 ARGUMENTS = (np.float64(0.7), np.float64(-1.3), np.array([0.2, 0.9]), 3)
@@ -95,6 +96,12 @@ def test_equations_are_put_down_without_jaxs_ceremony(monkeypatch):
     with direct():
         jax.make_jaxpr(lambda x, y: bend(x, y))(*ARGUMENTS[:2])
     assert len(slow) < 0.2 * str(ours).count(" = "), slow
+
+
+def test_a_jax_with_other_insides_is_noticed(monkeypatch):
+    assert _staging._tried()
+    monkeypatch.setattr(_staging, "TracingEqn", lambda *parts: None)
+    assert not _staging._tried()
 
 
 def test_they_go_past_jaxs_own_functions():

@@ -30,6 +30,12 @@ Emit = Callable[..., Value]
 ZERO = np.float64(0.0)
 
 
+class _Insides:
+    """Does this JAX have the insides that are relied on here?"""
+
+    known = FOUND
+
+
 class Written:
     """What writes the equation of a function of jax.lax of scalars: its primitive, with the parameters JAX gives it."""
 
@@ -42,7 +48,7 @@ class Written:
         self.flat = name in FLAT
 
     def __call__(self, *operands: Value) -> Value:
-        trace = core.trace_ctx.trace if FOUND else None
+        trace = core.trace_ctx.trace if _Insides.known else None
         if _recorded(trace):
             out = _emitted(trace, self, operands)
             if out is not None:
@@ -74,9 +80,11 @@ def _is_scalar(x: Value, dtype: Any) -> bool:
 
 def _recorded(trace: Any) -> bool:
     """Does this trace end in a jaxpr, with nothing but forward derivatives on the way?"""
-    while FOUND and isinstance(trace, JVPTrace):
+    if not _Insides.known:
+        return False
+    while isinstance(trace, JVPTrace):
         trace = trace.parent_trace
-    return FOUND and isinstance(trace, DynamicJaxprTrace)
+    return isinstance(trace, DynamicJaxprTrace)
 
 
 def _emitted(trace: Any, write: Written, operands: tuple[Value, ...]) -> Value | None:
@@ -165,14 +173,27 @@ FLAT = ("lt", "le", "gt", "ge", "eq", "ne", "bitwise_and", "bitwise_or", "bitwis
 
 
 def shortcuts() -> list[tuple[Any, Callable[..., Value]]]:
-    """Primitives, and what takes the place of the `bind` of each."""
+    """Primitives, and what takes the place of the `bind` of each; none where this JAX has other insides."""
+    _Insides.known = _Insides.known and _tried()
+    if not _Insides.known:
+        return []
     one, flag = np.float64(1.0), np.bool_(True)
     written = [Written(name, one) for name in ("neg", "abs", "sign", "cos", "sin", "sqrt")]
     written += [Written(name, one, one) for name in ("add", "sub", "mul", "div", "add_any", "min", "max")]
     written += [Written(name, one, one) for name in ("lt", "le", "gt", "ge", "eq", "ne")]
     written += [Written(name, flag, flag) for name in ("bitwise_and", "bitwise_or")]
     written += [Written("select_n", flag, one, one), Written("bitwise_not", flag)]
-    return [(each.primitive, each.instead(each.primitive.bind)) for each in written] if FOUND else []
+    return [(each.primitive, each.instead(each.primitive.bind)) for each in written]
+
+
+def _tried() -> bool:
+    """Is the derivative of a product what it must be?"""
+    product, two, three = Written("mul", np.float64(1.0), np.float64(1.0)), np.float64(2.0), np.float64(3.0)
+    try:
+        slope = jax.make_jaxpr(lambda x, y: jax.jvp(lambda a: product(a, y), (x,), (x,))[1])(two, three)
+        return jax.core.eval_jaxpr(slope.jaxpr, slope.consts, two, three) == [6.0]
+    except Exception:  # whatever it is that has changed
+        return False
 
 
 @functools.cache

@@ -47,7 +47,7 @@ class Load:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self.entries: list[Any] = [0.0] * mechanism.dof
+        self.entries: list[Any] = [0] * mechanism.dof  # nothing yet: not a term, as 0.0 would be
         self.array: Any = None  # what comes for all coordinates at once
 
     def add(self, index: int, value: Real) -> None:
@@ -62,7 +62,7 @@ class Load:
             self.add_array(factor * other.array)
 
     def vector(self) -> Any:
-        if all(isinstance(x, float) and x == 0.0 for x in self.entries) and self.array is not None:
+        if all(isinstance(x, int) for x in self.entries) and self.array is not None:
             return self.array
         one_by_one = jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
         return one_by_one if self.array is None else one_by_one + self.array

@@ -127,8 +127,9 @@ def _linked() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL(ctypes.util.find_library("m") or "msvcrt")
-    for name in LIBRARY:
-        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    for name in (*LIBRARY, "sincos"):
+        if hasattr(library, name):  # not every library has sincos, which LLVM knows
+            llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     for name, address in addresses().items():
         llvm.add_symbol(name, address)
 

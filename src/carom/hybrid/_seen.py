@@ -97,10 +97,13 @@ def unseen(
 
     def looked() -> tuple[Any, Any]:
         hidden = hidden_peak(armed, start, end, look, span)
-        where, cut = _inside(world, c, t, y, rate, span, start, end, look, near) if seen else (never, never)
+        if not seen:
+            return hidden, never
+        inside = lambda: _inside(world, c, t, y, rate, span, start, end, look, near)  # noqa: E731
+        where, cut = jax.lax.cond(any_of(near), inside, lambda: (never, never))
         return jnp.minimum(hidden, where), cut
 
-    # A branch: most steps pass nothing by.
+    # Branches: most steps pass nothing by.
     return jax.lax.cond(any_of([*near, *_may_peak(armed, start, end, look, span)]), looked, lambda: (never, never))
 
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from . import errors
+from . import errors, native
 from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
@@ -143,9 +143,10 @@ def _drive(
     show = RunLine(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
-            if run is quick and int(carry.steps) > ENOUGH:
+            if run is quick and int(carry.steps) > ENOUGH and not native.worked(run, 0):
                 run = executable(chunk, (ROWS,), world, integration, carry, thorough=True)
             piece = run(world, integration, carry)
+            native.worked(run, int(piece.carry.steps) - int(carry.steps))
             events = np.asarray(piece.events)[: int(piece.event_count)]
             store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)
             carry = piece.carry

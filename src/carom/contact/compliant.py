@@ -163,13 +163,13 @@ class CompliantContact(AbstractAutomaton, Contact):
         def closed() -> tuple[list[Any], Flow]:
             aside, k = Load(scene.mechanism), self.touching(scene)
             flow = self._pushed(scene, aside, k, *self._closed_forces(own, k))
-            return aside.terms(), Flow(flow.rates, tuple(jnp.asarray(p, dtype=float) for p in flow.powers))
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), (aside.numbers(-0.0), flow))
 
-        zero = jnp.asarray(0.0)
-        none = Flow((zero,) * len(self.friction.states), (zero,) * len(self.anatomy.channels))
+        zero, nothing = jnp.asarray(0.0), [jnp.asarray(-0.0)] * scene.top.dof
+        none = nothing, Flow((zero,) * len(self.friction.states), (zero,) * len(self.anatomy.channels))
         # A branch: where it is, and what that pushes, matter only while it is closed.
-        terms, flow = jax.lax.cond(own.phase != OPEN, closed, lambda: (Load(scene.mechanism).terms(), none))
-        load.add_each(terms)
+        numbers, flow = jax.lax.cond(own.phase != OPEN, closed, lambda: none)
+        load.add_each(numbers)
         return flow
 
     def _pushed(self, scene: Scene, load: Load, k: Touching, push: Real, drag: Real, rates: tuple[Any, ...]) -> Flow:

@@ -61,13 +61,12 @@ class Load:
         if other.array is not None:
             self.add_array(factor * other.array)
 
-    def add_each(self, terms: list[Any]) -> None:
-        for index, term in enumerate(terms):
-            self.add(index, term)
+    def add_each(self, numbers: list[Any]) -> None:
+        self.entries = [a + b for a, b in zip(self.entries, numbers, strict=True)]
 
-    def terms(self) -> list[Any]:
-        """One number for each coordinate, as a branch may leave them: minus zero, where there is none, adds nothing."""
-        return [jnp.asarray(-0.0 if isinstance(x, int) else x, dtype=float) for x in self.entries]
+    def numbers(self, none: float = 0.0) -> list[Any]:
+        """One for each coordinate; minus zero is one that changes nothing when it is added."""
+        return [none if isinstance(x, int) else x for x in self.entries]
 
     def vector(self) -> Any:
         if all(isinstance(x, int) for x in self.entries) and self.array is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from ._shuffling import WRITTEN_OUT, Memory, Thing, filled, flat, kind_of, load
 from ._ssa import Value
 
 ENTRY = "carom_program"
+ENOUGH = 300_000  # attempts in which a program that was compiled quickly loses what compiling it thoroughly takes
 
 
 class Leaf(NamedTuple):
@@ -45,6 +47,7 @@ class Recipe(NamedTuple):
 
     code: bytes
     layout: Layout
+    text: bytes = b""  # what it was made of, compressed, if it was made quickly: it may be worth more yet
 
 
 def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -61,7 +64,8 @@ def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool
     """
     closed, structure = traced_of(function, args)
     text, layout = program_text(closed)
-    return Recipe(machine_code(text, thorough), layout), structure
+    kept = b"" if thorough else zlib.compress(text.encode(), 1)
+    return Recipe(machine_code(text, thorough), layout, kept), structure
 
 
 def program_text(closed: Any) -> tuple[str, Layout]:
@@ -148,17 +152,29 @@ class Program:
     """A compiled program that is called with arrays and answers with arrays."""
 
     def __init__(self, recipe: Recipe, tree: Any) -> None:
-        import llvmlite.binding as llvm
-
         self.recipe, self.tree = recipe, tree
-        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
-        self.engine.add_object_file(llvm.ObjectFileRef.from_data(recipe.code))
-        self.engine.finalize_object()
+        self.engines: list[Any] = []  # the last one is used; others may still run, in another thread
+        self.attempts = 0
         layout = self.layout = recipe.layout
         last = layout.arguments[-1] if layout.arguments else None
         self.length = 0 if last is None else last.offset + int(np.prod(last.shape, dtype=int)) * 8
-        address = self.engine.get_function_address(ENTRY)
-        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+        self._load(recipe.code)
+
+    def _load(self, code: bytes) -> None:
+        import llvmlite.binding as llvm
+
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        self.engines.append(engine)
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(engine.get_function_address(ENTRY))
+
+    def worked(self, attempts: int) -> None:
+        """It has tried so many more steps: once that pays, what was compiled quickly is compiled thoroughly."""
+        self.attempts += attempts
+        if self.recipe.text and self.attempts > ENOUGH:
+            text, self.recipe = zlib.decompress(self.recipe.text).decode(), self.recipe._replace(text=b"")
+            self._load(machine_code(text, True))
 
     def __call__(self, *args: Any) -> Any:
         given = np.zeros(self.length + 8, dtype=np.uint8)

@@ -62,8 +62,8 @@ def _accepted() -> bool:
 def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, Any] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
-    What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
-    arm: 2.4 s instead of 4.1, and 7 microseconds instead of 5). `CAROM_COMPILER=quick` makes that so for all.
+    What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step.
+    `CAROM_COMPILER=quick` makes that so for all.
     (Without XLA's newer emitters, or without its pass "fusion-wrapper", it would be quicker still, but then every
     operation outside of a loop takes a memory map of its own, of which a process has 65,530.)
     """
@@ -87,7 +87,7 @@ def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough
     What will run for long is worth compiling thoroughly. Asked for explicitly (and not left to jit) so that compile
     time can be told from run time, and so that several threads can share it.
     """
-    shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
+    shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
     options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
     key = (function, static, jax.tree.structure(args), shapes, options == SCALAR)
     found = _EXECUTABLES.get(key)
@@ -108,7 +108,9 @@ def _compiled(
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
     with native.uncollected():
-        if native.wanted() and options not in (QUICK, ARRAYS):  # which is what arrays are compiled with
+        # Long chains are short code also when they are taken apart; reactions of many contacts are not.
+        long = any(automaton.anatomy.arrays for arg in args if isinstance(arg, World) for automaton in arg.automata)
+        if native.wanted() and not long:
             program = native.program(call, args, options == SCALAR)
             if program is not None:
                 return program

@@ -106,7 +106,8 @@ def worked(made: Any, attempts: int) -> bool:
     """Tell a program that it has tried so many steps; was it one of these, which then know what they are worth?"""
     if not isinstance(made, Program):
         return False
-    made.worked(attempts)
+    if os.environ.get("CAROM_COMPILER") != "quick":
+        made.worked(attempts)
     return True
 
 

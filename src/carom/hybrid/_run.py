@@ -26,6 +26,7 @@ from . import outcome
 from ._bonds import brought_there, met
 from ._carry import Attempt, Carry, Verdict, begin
 from ._loop import advance
+from ._noughts import noughts
 from ._store import load_or_make
 from .automaton import Bars
 from .condition import any_of
@@ -35,9 +36,8 @@ from .world import World, refuse_extra
 
 SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
 QUICK = {"xla_backend_optimization_level": "0"}
-# Of long array code: XLA simplifies again and again as long as any of its passes changes something, and with loops
-# within loops one of these always does: 25 rounds instead of 3, most of the time of compiling. Its newer emitters take
-# as long again. What they gain is a fifth of the time of a step.
+# Of long array code: XLA simplifies again and again while any of its passes changes something; with loops within loops
+# one always does: 25 rounds, not 3. Its newer emitters take as long again, and gain a fifth of the time of a step.
 SLOW_PASSES = (
     "reshape-mover",
     "simplify-while-loops",
@@ -84,17 +84,17 @@ MOST = 300  # compiled programs held in memory; each takes some megabytes, and t
 def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough: bool = False) -> Any:
     """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`_store.py`).
 
-    What will run for long is worth compiling thoroughly. Asked for explicitly (and not left to jit) so that compile
-    time can be told from run time, and so that several threads can share it.
+    What will run for long is worth compiling thoroughly. Not left to jit, so that the time of compiling is known, and
+    several threads can share it.
     """
     shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
     options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
-    key = (function, static, jax.tree.structure(args), shapes, options == SCALAR)
+    key = (function, static, jax.tree.structure(args), shapes, options == SCALAR, noughts(args))
     found = _EXECUTABLES.get(key)
     if found is None:
         how = tuple(sorted((options or {}).items()))
         found = load_or_make(
-            function, (static, how), args, lambda name: _compiled(name, function, static, args, options)
+            function, (static, how, key[-1]), args, lambda name: _compiled(name, function, static, args, options)
         )
         _EXECUTABLES[key] = found
         while len(_EXECUTABLES) > MOST:
@@ -111,7 +111,7 @@ def _compiled(
         # Long chains are short code also when they are taken apart; reactions of many contacts are not.
         long = any(automaton.anatomy.arrays for arg in args if isinstance(arg, World) for automaton in arg.automata)
         if native.wanted() and not long:
-            program = native.program(call, args, options == SCALAR)
+            program = native.program(call, args, options == SCALAR, noughts(args))
             if program is not None:
                 return program
         call.__name__ = name  # type: ignore[attr-defined]
@@ -224,9 +224,6 @@ def together(make: Callable[[Any], World], parameters: PyTree, integration: Inte
     """
     body = jax.vmap(lambda p, c: advance(make(p), integration, c)[0])
     return jax.lax.while_loop(lambda c: jnp.any(c.outcome == outcome.RUNNING), lambda c: body(parameters, c), carry)
-
-
-# -- recording -----------------------------------------------------------------------------------------------------
 
 
 class StepRow(NamedTuple):

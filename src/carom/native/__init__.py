@@ -27,6 +27,7 @@ from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
 from ._garbage import uncollected as uncollected
 from ._machine_code import Layout, Leaf, Program, Recipe, compiled
+from ._machine_code import Noughts as Noughts
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
@@ -89,11 +90,14 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> Any:
-    """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
+def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False, noughts: Noughts = ()) -> Any:
+    """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly.
+
+    `noughts`: for every array, which of its numbers are always zero, one byte for each; None where any number may come.
+    """
     _READING.on = True
     try:
-        return Program(*compiled(function, args, thorough))
+        return Program(*compiled(function, args, thorough, noughts))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)
@@ -104,6 +108,7 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
 
 def worked(made: Any, attempts: int) -> bool:
     """Tell a program that it has tried so many steps; was it one of these, which then know what they are worth?"""
+    made = getattr(made, "program", made)  # one that was kept on disk
     if not isinstance(made, Program):
         return False
     if os.environ.get("CAROM_COMPILER") != "quick":
@@ -129,6 +134,6 @@ def is_packed(data: bytes) -> bool:
 def unpacked(data: bytes, tree: Any) -> Any:
     """The program that `packed` made bytes of."""
     head, rest = data[len(MARK) :].split(b"\n", 1)
-    arguments, results, room, operations, size = json.loads(head)
+    arguments, results, room, operations, zeros, size = json.loads(head)
     given, left = (tuple(Leaf(at, tuple(shape), *how) for at, shape, *how in each) for each in (arguments, results))
-    return Program(Recipe(rest[:size], Layout(given, left, room, operations), rest[size:]), tree)
+    return Program(Recipe(rest[:size], Layout(given, left, room, operations, tuple(zeros)), rest[size:]), tree)

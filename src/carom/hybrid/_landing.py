@@ -116,7 +116,7 @@ def _moved(x: PyTree, dt: Real, rate: PyTree) -> Any:
 
 
 @_moved.defjvp
-def _moving(given: Any, change: Any) -> Any:
+def _moving(given: tuple[PyTree, Real, PyTree], change: tuple[PyTree, Real, PyTree]) -> Any:
     """Along dt, whose value is nothing but rounding, x moves at its rate."""
     (x, _, rate), (dx, ddt, _) = given, change
     return x, jax.tree.map(lambda d, r: d + ddt * r, dx, rate)

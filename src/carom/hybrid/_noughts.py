@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from .. import native
+from ..quantities import Given
 from .world import World
 
 
@@ -44,7 +45,7 @@ def _of_world(world: World) -> list[bytes | None]:
     return found
 
 
-def _zeros(x: Any) -> bytes | None:
+def _zeros(x: Given) -> bytes | None:
     numbers = np.asarray(x)
     if numbers.dtype != float:
         return None

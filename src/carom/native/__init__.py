@@ -106,7 +106,7 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
         _READING.on = False
 
 
-def worked(made: Any, attempts: int) -> bool:
+def worked(made: object, attempts: int) -> bool:
     """Tell a program that it has tried so many steps; was it one of these, which then know what they are worth?"""
     made = getattr(made, "program", made)  # one that was kept on disk
     if not isinstance(made, Program):

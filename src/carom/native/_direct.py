@@ -73,7 +73,7 @@ def _added(write: Operation, usual: Operation, turned: bool = False) -> Operatio
     """A sum; what `sum` begins with, the whole number 0, is no term."""
     both = _pair(write, usual, turned)
 
-    def operation(a: Any, b: Any) -> Any:
+    def operation(a: object, b: object) -> Any:
         kind = type(b)
         return a if kind is int and b == 0 and scalar(a) is a else both(a, b)
 

@@ -253,4 +253,5 @@ def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
     closes = [{contact.begins for contact in a.report.contacts} for a in world.automata]
-    return [1 + k for k, (i, e) in enumerate(world.events) if world.automata[i].anatomy.exit_names[e] in closes[i]]
+    flags = [e in those for a, those in zip(world.automata, closes, strict=True) for e in a.anatomy.exit_names]
+    return [1 + k for k, closed in enumerate(flags) if closed]

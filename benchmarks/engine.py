@@ -1,224 +1,270 @@
-"""The arm paper's fifteen strikes: carom beside SciPy and a hand-written C loop, in one run.
+"""The arm paper's fifteen strikes: carom beside heyoka, SciPy and a hand-written C loop, in one run, on a CPU.
 
-    .venv/bin/python benchmarks/engine.py [--json FILE] [--quick]
+    .venv/bin/python benchmarks/engine.py [--json FILE] [--quick] [--lanes 1000] [--heyoka PYTHON]
 
 Contenders are compared at the error of their final state (time, angles and rates at the fifteenth return to y = +1)
-against a run of carom at rtol 3e-14. Compile time stands apart. `--lanes 1000 100000` runs batches of these sizes on
-whatever JAX runs on.
+against a run of carom at rtol 3e-14. All times are those of the processor, the shortest of many, so that a busy machine
+disturbs them little. Compile time stands apart: the first call in this process, with nothing kept on disk (heyoka keeps
+its own). Then programs run until they are compiled thoroughly. `--heyoka` names a Python that has heyoka (`pip install
+heyoka` into an environment of its own); without one its lines are left out. GPUs: lanes.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
+
+os.environ |= {"CAROM_PROGRAMS": "off"}  # what compiling takes is asked for
 
 import carom  # before JAX compiles anything: it sets a compiler flag
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from examples.arm_repeated_impact import make_world
 
+from carom.hybrid import _run as programs
 from plain_arm import ANGLES, scipy_run
-from timing import machine
+from timing import cores, machine, table
 
 EVENTS = 90  # touch, switch, yield, peak, release, switch: six for each of fifteen strikes
-START = make_world().state(ANGLES)
-FEW = carom.Settings(max_events=EVENTS, ledger=False)
+WORLD = make_world()
+START = WORLD.state(ANGLES)
+SOLVERS = (("tsit5", 1e-8), ("dopri8", 1e-7), ("dopri8", 1e-8), ("dopri8", 1e-10), ("rodas5p", 1e-8))
+HERE = Path(__file__).parent
 
 
-def final(result) -> np.ndarray:
-    c = result.final
-    return np.array([c.t, *c.y.q, *c.y.v])
+class Row(NamedTuple):
+    """A contender: seconds of a run, steps, final state, seconds of compiling, operations of an attempt's program."""
+
+    name: str
+    seconds: float
+    steps: int
+    state: np.ndarray
+    compiling: float = math.nan
+    operations: int = 0
+    bound: str = ""
+
+    def error(self, reference: np.ndarray) -> float:
+        return float(np.max(np.abs(self.state - reference)))
 
 
-def simulate(**options):
-    return carom.simulate(make_world(), START, until=100.0, settings=carom.Settings(max_events=EVENTS, **options))
+def settings(solver: str, rtol: float, ledger: bool = True) -> carom.Settings:
+    return carom.Settings(solver, rtol, 0.01 * rtol, max_events=EVENTS, ledger=ledger)
 
 
-def best_of(call, repeats: int) -> float:
+def final(c) -> np.ndarray:
+    return np.array([float(x) for x in (c.t, *c.y.q, *c.y.v)])
+
+
+def shortest(call: Callable[[], object], repeats: int) -> float:
+    """Of several calls, in seconds of the processor."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
-# -- C ---------------------------------------------------------------------------------------------------------------
+def operations() -> int:
+    """Of the program that was compiled last, if it is machine code of carom's own."""
+    made = next(reversed(programs._EXECUTABLES.values()))
+    return made.layout.operations if hasattr(made, "layout") else 0
 
 
-def c_run(rtol: float) -> tuple[float, int, np.ndarray] | None:
-    """Seconds, steps and final state of the hand-written loop; None without a compiler."""
+# -- contenders ------------------------------------------------------------------------------------------------------
+
+
+def ours() -> list[Row]:
+    """carom's solvers: ends only, and recorded with every step and the ledger."""
+    rows = []
+    for solver, rtol in SOLVERS:
+        plain, full = settings(solver, rtol, ledger=False), settings(solver, rtol)
+        ends = lambda s=plain: carom.final_state(WORLD, START, 100.0, settings=s)  # noqa: E731
+        kept = lambda s=full: carom.simulate(WORLD, START, until=100.0, settings=s)  # noqa: E731
+        for what, call in (("ends", ends), ("recorded", kept)):
+            programs._EXECUTABLES.clear()
+            begin = time.process_time()
+            got = call()
+            compiling = time.process_time() - begin
+            size, end = operations(), got if what == "ends" else got.final
+            steps = int(end.steps)
+            for _ in range(330_000 // steps):  # until it is compiled thoroughly
+                call()
+            own = "calls from Python" if what == "recorded" else "operations of an attempt"
+            seconds = shortest(call, 25)
+            rows.append(Row(f"carom {solver} {rtol:g}, {what}", seconds, steps, final(end), compiling, size, own))
+    return rows
+
+
+def in_c(folder: str) -> Path | None:
+    """The hand-written loop, compiled; None without a compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        program, source = Path(folder) / "arm", Path(__file__).parent / "arm_in_c.c"
-        subprocess.run([compiler, "-O3", "-march=native", "-ffast-math", source, "-lm", "-o", program], check=True)
-        out = subprocess.run([program, str(rtol), "30"], check=True, capture_output=True, text=True).stdout.split()
-    return float(out[0]), int(out[1]), np.array([float(x) for x in out[2:]])
+    program = Path(folder) / "arm"
+    source = HERE / "arm_in_c.c"
+    subprocess.run([compiler, "-O3", "-march=native", "-ffast-math", source, "-lm", "-o", program], check=True)
+    return program
 
 
-# -- starts ----------------------------------------------------------------------------------------------------------
-
-FRESH = """
-import time; a = time.perf_counter()
-import sys; sys.path.insert(0, {root!r})
-from examples.arm_repeated_impact import make_world
-import carom; b = time.perf_counter()
-w = make_world(); carom.simulate(w, w.state([60, 45], degrees=True), until=6.0); c = time.perf_counter()
-print(b - a, c - b)
-"""
+def c_rows(program: Path) -> list[Row]:
+    rows = []
+    for rtol in (1e-8, 1e-9):
+        out = subprocess.run([program, str(rtol), "40"], check=True, capture_output=True, text=True).stdout.split()
+        state = np.array([float(x) for x in out[2:]])
+        rows.append(Row(f"C by hand, tsit5 {rtol:g}", float(out[0]), int(out[1]), state, bound="sines and cosines"))
+    return rows
 
 
-def fresh_process(cache: str) -> tuple[float, float]:
-    """Seconds of import and of the first run in a new process with that compilation cache."""
-    root = str(Path(__file__).parent.parent)
-    run = subprocess.run(
-        [sys.executable, "-c", FRESH.format(root=root)],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**__import__("os").environ, "JAX_COMPILATION_CACHE_DIR": cache},
-    )
-    a, b = run.stdout.split()
-    return float(a), float(b)
+def heyoka_rows(python: str) -> list[Row]:
+    """heyoka's integrators, in a Python that has them."""
+    done = subprocess.run([python, HERE / "arm_in_heyoka.py", "1e-9", "1e-12"], capture_output=True, text=True)
+    if done.returncode:
+        print(f"heyoka is left out: {python} says {(done.stderr.strip().splitlines() or ['nothing'])[-1]}")
+        return []
+    rows = []
+    for line in done.stdout.splitlines():
+        tolerance, compiling, seconds, steps, *state = line.split()
+        end = np.array([float(x) for x in state])
+        name = f"heyoka {float(tolerance):g}, ends"
+        rows.append(Row(name, float(seconds), int(steps), end, float(compiling), bound="series of each step"))
+    return rows
 
 
-def eight_with_four_contacts() -> carom.World:
-    """Six links on a free base, with four compliant contacts: 8 degrees of freedom."""
-    chain = carom.Mechanism([carom.Rod(length=0.3, mass=0.5)] * 6, base=carom.Free())
-    law = carom.HuntCrossley(stiffness=1e6, restitution=0.7)
-    floor = carom.Plane(height=-2.0)
-    contacts = [
-        carom.Contact(chain.site(f"link{k}.tip"), floor, law, carom.SmoothCoulomb(mu=0.3, speed=0.01))
-        for k in (1, 3, 5, 6)
-    ]
-    return carom.World(chain, contacts=contacts)
-
-
-# -- the run ---------------------------------------------------------------------------------------------------------
-
-
-class Rows:
-    """Contenders as they come: name, seconds, error of the final state against the reference, remark."""
-
-    def __init__(self, reference: np.ndarray) -> None:
-        self.reference = reference
-        self.rows: list[tuple[str, float, float, str]] = []
-
-    def note(self, name: str, seconds: float, state: np.ndarray, remark: str) -> None:
-        error = float(np.max(np.abs(state - self.reference)))
-        self.rows.append((name, seconds, error, remark))
-        print(f"  {name:34} {1e3 * seconds:10.2f} ms   error {error:8.1e}   {remark}", flush=True)
-
-
-def ours(table: Rows) -> None:
-    """carom's solvers, ends only and recorded."""
-    for solver, rtol in (("tsit5", 1e-8), ("dopri8", 1e-8), ("dopri8", 1e-7), ("rodas5p", 1e-8)):
-        options = {"solver": solver, "rtol": rtol, "atol": 0.01 * rtol}
-        result = simulate(**options)
-        bare = jax.jit(
-            lambda start, o=options: carom.final_state(
-                make_world(), start, 100.0, settings=carom.Settings(max_events=EVENTS, ledger=False, **o)
-            ),
-            compiler_options=carom.hybrid._run.compiler_options(),
-        )
-        jax.block_until_ready(bare(START))
-        seconds = best_of(lambda: jax.block_until_ready(bare(START)), 15)  # noqa: B023
-        table.note(f"carom {solver} {rtol:g}", seconds, final(result), f"{result.statistics.steps} steps; ends only")
-        seconds = best_of(lambda: simulate(**options), 5)  # noqa: B023
-        compiled = f"compiled in {result.statistics.compile_seconds:.2f} s"
-        remark = f"with ledger and all steps; {compiled}"
-        table.note(f"carom {solver} {rtol:g}, recorded", seconds, final(result), remark)
-
-
-def others(table: Rows, quick: bool) -> float | None:
-    """C and SciPy; returns the seconds of C, None without a compiler."""
-    in_c = c_run(1e-8)
-    if in_c:
-        table.note("C, by hand, tsit5 1e-08", in_c[0], in_c[2], f"{in_c[1]} steps, gcc -O3 -march=native -ffast-math")
+def scipy_rows(quick: bool) -> list[Row]:
     grid = [("DOP853", (1e-8, 1e-9)), ("LSODA", (1e-9, 1e-10, 1e-11)), ("RK45", (1e-8, 1e-9))]
+    rows = []
     for method, tolerances in grid[:1] if quick else grid:
         for rtol in tolerances:
-            start = time.perf_counter()
+            start = time.process_time()
             state = scipy_run(method, rtol)
-            table.note(f"SciPy {method} {rtol:g}", time.perf_counter() - start, state, "plain Python right-hand side")
-    return in_c[0] if in_c else None
+            seconds = time.process_time() - start
+            rows.append(Row(f"SciPy {method} {rtol:g}", seconds, 0, state, bound="Python, stage by stage"))
+    return rows
 
 
-def ratios(rows: list[tuple[str, float, float, str]], c_seconds: float | None, report: dict) -> None:
-    """SciPy's best at equal error, and C, over carom's default and over its fastest."""
-    default = next(r for r in rows if r[0] == "carom tsit5 1e-08")
-    fastest = min((r for r in rows if r[3].endswith("ends only")), key=lambda r: r[1])
-    for mine in (default, fastest):
-        equal = [r for r in rows if r[0].startswith("SciPy") and r[2] <= 2 * mine[2]] or rows[-1:]
-        best = min(equal, key=lambda r: r[1])
-        ratio = report[f"scipy / {mine[0]}"] = best[1] / mine[1]
-        print(f"  SciPy's best at the error of {mine[0]} ({best[0]}): {ratio:.0f} times its time (prototype 41)")
-        if c_seconds:
-            print(f"  {mine[0]} / C: {mine[1] / c_seconds:.1f} times (prototype 9)")
+# -- batches ---------------------------------------------------------------------------------------------------------
 
 
-def starts(report: dict) -> None:
-    """Fresh processes, and what a larger world takes to compile."""
-    print("starts, in fresh processes: import and first run [s]")
-    with tempfile.TemporaryDirectory() as cache:
-        for name in ("first", "second"):
-            a, b = fresh_process(cache)
-            print(f"  {name:6} {a:6.2f} {b:6.2f}")
-            report[f"{name}_start"] = (a, b)
-    world = eight_with_four_contacts()
-    result = carom.simulate(world, world.state(angles=np.linspace(0.1, 0.6, 6), base=(0.0, 0.0)), until=0.7)
-    print(f"8 degrees of freedom, four contacts: {result}")
-    report["eight"] = result.statistics._asdict()
-
-
-def batches(sizes: list[int], report: dict) -> None:
-    where = jax.default_backend().upper()
+def batches(sizes: list[int], program: Path | None, single: dict[str, float]) -> list[list[str]]:
+    """Runs per second on all cores: of carom, of C, and what the time of a single run would give."""
+    lines = []
     for lanes in sizes:
-        mus = jnp.linspace(0.05, 0.5, lanes)
-        call = lambda: carom.batch(make_world, mus, START, until=100.0, settings=FEW)  # noqa: E731, B023
-        start = time.perf_counter()
-        ends = call()
-        jax.block_until_ready(ends.q)
-        first = time.perf_counter() - start
-        seconds = best_of(lambda: jax.block_until_ready(call().q), 2)  # noqa: B023
-        print(f"batch of {lanes} on the {where}: {lanes / seconds:.0f} runs/s (first call {first:.1f} s); {ends}")
-        report[f"batch_{lanes}"] = lanes / seconds
+        for solver, rtol in SOLVERS[:2]:
+            mus, few = np.linspace(0.05, 0.5, lanes), settings(solver, rtol, ledger=False)
+            call = lambda m=mus, s=few: carom.batch(make_world, m, START, until=100.0, settings=s)  # noqa: E731
+            start = time.process_time()
+            call()
+            first, wall = time.process_time() - start, time.perf_counter()
+            seconds = shortest(call, 3)
+            wall = (time.perf_counter() - wall) / 3
+            alone = cores() / single[f"carom {solver} {rtol:g}, ends"]
+            rates = (cores() * lanes / seconds, lanes / wall, alone)
+            name = f"carom {solver} {rtol:g}, {lanes} lanes"
+            lines.append([name, *(f"{rate:.0f}" for rate in rates), f"{max(first - seconds, 0.0):.1f}"])
+        if program is not None:
+            lines.append(_c_batch(program, lanes, single))
+    return lines
+
+
+def _c_batch(program: Path, lanes: int, single: dict[str, float]) -> list[str]:
+    """One process for every core."""
+    start = time.perf_counter()
+    command = [program, "1e-8", "1", str(-(-lanes // cores()))]
+    each = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(cores())]
+    seconds = [float(p.communicate()[0].split()[0]) for p in each]
+    wall = time.perf_counter() - start
+    rates = (cores() * lanes / sum(seconds), lanes / wall, cores() / single["C by hand, tsit5 1e-08"])
+    return [f"C by hand, tsit5 1e-08, {lanes} lanes", *(f"{rate:.0f}" for rate in rates), "-"]
+
+
+# -- what is printed -------------------------------------------------------------------------------------------------
+
+
+def shown(rows: list[Row], reference: np.ndarray) -> str:
+    """All contenders; times also as multiples of C's and of heyoka's."""
+    unit = next((r.seconds for r in rows if r.name.startswith("C by hand")), math.nan)
+    peer = next((r.seconds for r in rows if r.name.startswith("heyoka")), math.nan)
+    lines = [
+        [
+            r.name,
+            f"{1e3 * r.seconds:.2f}",
+            f"{r.seconds / unit:.2f}",
+            f"{r.seconds / peer:.2f}",
+            f"{r.error(reference):.1e}",
+            str(r.steps or "-"),
+            str(r.operations or "-"),
+            f"{1e9 * r.seconds / r.steps:.0f}" if r.steps else "-",
+            "-" if math.isnan(r.compiling) else f"{r.compiling:.2f}",
+            r.bound,
+        ]
+        for r in rows
+    ]
+    head = [
+        "one run",
+        "ms",
+        "/ C",
+        "/ heyoka",
+        "error",
+        "attempts",
+        "operations",
+        "ns/attempt",
+        "compile s",
+        "bound by",
+    ]
+    return table(head, lines)
+
+
+def ratios(rows: list[Row], reference: np.ndarray) -> list[str]:
+    """The fastest of each peer whose error is at most twice that of a line of carom's."""
+    out = []
+    for mine in (r for r in rows if r.name.startswith("carom") and "rodas" not in r.name):
+        for peer in ("heyoka", "C by hand", "SciPy"):
+            limit = 2.0 * mine.error(reference)
+            equal = [r for r in rows if r.name.startswith(peer) and r.error(reference) <= limit]
+            if equal:
+                best = min(equal, key=lambda r: r.seconds)
+                out.append(f"  {mine.name} / {best.name}: {mine.seconds / best.seconds:.3g}")
+    return out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="fewer SciPy methods and repeats")
+    parser.add_argument("--quick", action="store_true", help="fewer methods of SciPy's")
     parser.add_argument("--lanes", type=int, nargs="*", default=[1000])
+    parser.add_argument("--heyoka", default=sys.executable, help="a Python that has heyoka")
     args = parser.parse_args()
-    report: dict = {"machine": machine(["jax", "jaxlib", "scipy", "numpy", "diffrax"])}
-    print(report["machine"], jax.default_backend())
+    about = machine(["jax", "jaxlib", "scipy", "numpy", "diffrax", "llvmlite"])
+    print(about, jax.default_backend())
 
-    table = Rows(final(simulate(solver="dopri8", rtol=3e-14, atol=3e-16)))
-    print("one run of fifteen strikes, warm")
-    ours(table)
-    ratios(table.rows, others(table, args.quick), report)
-
-    result = simulate()
-    touching = np.asarray(result.steps.phases[0]) != 0
-    print(f"accepted steps: {int(np.sum(~touching))} in flight, {int(np.sum(touching))} in contact")
-    starts(report)
-    batches(args.lanes, report)
-    report["rows"] = table.rows
+    tight = carom.Settings("dopri8", 3e-14, 3e-16, max_events=EVENTS)
+    reference = final(carom.simulate(WORLD, START, until=100.0, settings=tight).final)
+    with tempfile.TemporaryDirectory() as folder:
+        program = in_c(folder)
+        rows = [*ours(), *(c_rows(program) if program else []), *heyoka_rows(args.heyoka), *scipy_rows(args.quick)]
+        print(shown(rows, reference))
+        print("times at equal error (at most twice):", *ratios(rows, reference), sep="\n")
+        single = {row.name: row.seconds for row in rows}
+        lines = batches(args.lanes, program, single)
+    head = ["batch", "runs/s of the processor", "runs/s on the clock", "cores / single", "compile s"]
+    print(table(head, lines))
     if args.json:
-        args.json.write_text(json.dumps(report, indent=1, default=str))
+        kept = [row._asdict() | {"state": row.state.tolist(), "error": row.error(reference)} for row in rows]
+        args.json.write_text(json.dumps({"machine": about, "rows": kept, "batches": lines}, indent=1, default=str))
 
 
 if __name__ == "__main__":

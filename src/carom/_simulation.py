@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from . import errors
+from . import errors, native
 from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
@@ -143,9 +143,10 @@ def _drive(
     show = RunLine(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
-            if run is quick and int(carry.steps) > ENOUGH:
+            if run is quick and int(carry.steps) > ENOUGH and not native.worked(run, 0):
                 run = executable(chunk, (ROWS,), world, integration, carry, thorough=True)
             piece = run(world, integration, carry)
+            native.worked(run, int(piece.carry.steps) - int(carry.steps))
             events = np.asarray(piece.events)[: int(piece.event_count)]
             store.add(np.asarray(piece.steps)[: int(piece.step_count)], events)
             carry = piece.carry
@@ -252,4 +253,5 @@ def read_chunk(path: Path) -> tuple[np.ndarray, np.ndarray]:
 def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
     closes = [{contact.begins for contact in a.report.contacts} for a in world.automata]
-    return [1 + k for k, (i, e) in enumerate(world.events) if world.automata[i].anatomy.exit_names[e] in closes[i]]
+    flags = [e in those for a, those in zip(world.automata, closes, strict=True) for e in a.anatomy.exit_names]
+    return [1 + k for k, closed in enumerate(flags) if closed]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from carom import native
+from carom.native import _machine_code
 from carom.native._machine_code import Program, compiled
 from carom.native._ssa import TooLarge
 
@@ -214,3 +215,39 @@ def test_a_program_runs_in_many_threads_at_once():
     alone = [float(program(np.asarray(x))) for x in xs]
     with ThreadPoolExecutor(8) as threads:
         assert [float(y) for y in threads.map(lambda x: program(np.asarray(x)), xs)] == alone
+
+
+def test_a_program_that_works_much_is_compiled_thoroughly(monkeypatch):
+    """From what it was made of, also after it was kept on disk; with the same results."""
+    monkeypatch.delenv("CAROM_COMPILER", raising=False)
+    function, x = (lambda x: jax.lax.fori_loop(0, 50, lambda i, y: 0.5 * y + jnp.sin(i * x), x)), np.asarray(0.3)
+    for program in (made(function, x), native.unpacked(*native.packed(made(function, x)))):
+        before, quick = float(program(x)), program.run
+        assert native.worked(program, _machine_code.ENOUGH) and program.run is quick
+        native.worked(program, 1)
+        assert program.run is not quick and float(program(x)) == before
+        thorough = program.run
+        native.worked(program, 10 * _machine_code.ENOUGH)
+        assert program.run is thorough
+    monkeypatch.setenv("CAROM_COMPILER", "quick")
+    program = made(function, x)
+    quick = program.run
+    native.worked(program, 10 * _machine_code.ENOUGH)
+    assert program.run is quick and not native.worked(function, 1)
+
+
+def test_what_is_added_to_nothing_costs_nothing():
+    """What `sum` begins with, a known zero times something, what is beyond infinity, and signs within sums."""
+
+    def costs(function):
+        return made(function, X[:1], Y[:1]).layout.operations - made(lambda x, y: x, X[:1], Y[:1]).layout.operations
+
+    def terms(x, y):
+        x, y = x[0], y[0]
+        return sum([x * 0.0 + y]), x - (-y), y + (-x), jnp.minimum(x, jnp.inf), x > jnp.inf, jnp.maximum(-jnp.inf, y)
+
+    assert costs(lambda x, y: (sum([x[0]]), y[0] * 0.0 + x[0], jnp.minimum(x[0], jnp.inf), x[0] > jnp.inf)) == 0
+    assert costs(lambda x, y: (x[0] - (-y[0]), y[0] + (-x[0]))) == 4  # two signs that nobody asks for, but two sums
+    for x, y in zip(X, Y, strict=True):
+        if np.isfinite(x):
+            check(terms, np.asarray([x]), np.asarray([y]))

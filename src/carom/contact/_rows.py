@@ -98,4 +98,4 @@ def _rows_of(pair: AbstractPair, mechanism: Mechanism, t: Real, q: Coordinates, 
     scene, unit = Scene(mechanism, t, q, v), [Load(mechanism), Load(mechanism)]
     pair.push(scene, unit[0], touch, 1.0, 0.0)
     pair.push(scene, unit[1], touch, 0.0, 1.0)
-    return touch, unit[0].entries, unit[1].entries, -moved.rate, moved.sliding
+    return touch, unit[0].numbers(), unit[1].numbers(), -moved.rate, moved.sliding

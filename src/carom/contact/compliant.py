@@ -17,6 +17,7 @@ from ..hybrid.condition import NEVER, Condition, Watch, any_of, rising, turning,
 from ..hybrid.reporting import Channel, ContactReport, Phase, Report, Touch
 from ..hybrid.scene import Load, Own, Scene
 from ..mechanism import Mechanism
+from ..mechanism._walk import small
 from ..quantities import Flag, Memory, PhaseNumber, Real
 from ._compliant_check import refuse_laws
 from ._compliant_stick_slip import LEAST, SLIP_EXITS, Trial, mode_after, sliding_force, slip_and_stop
@@ -52,8 +53,6 @@ class CompliantContact(AbstractAutomaton, Contact):
         self.name = name or self.pair.name
         self.normal, self.friction = normal, Frictionless() if friction is None else friction
         refuse_laws(self.name, self.pair, normal, self.friction)
-
-    # -- names -------------------------------------------------------------------------------------------------------
 
     @property
     def _dry(self) -> AbstractDry | None:
@@ -133,26 +132,21 @@ class CompliantContact(AbstractAutomaton, Contact):
     def _phase(self, law: PhaseNumber, mode: PhaseNumber) -> Any:
         return law * CLOSED + mode if self._dry else 1 + law
 
-    # -- forces ------------------------------------------------------------------------------------------------------
-
     def touching(self, scene: Scene) -> Touching:
         return self.pair.touching(scene)
 
     def forces(self, scene: Scene, own: Own) -> tuple[Touching, Any, Any, tuple[Any, ...]]:
         """Kinematics, normal force and friction force [N] (but for sticking), rates of the friction's states."""
         k = self.touching(scene)
-
-        def closed() -> tuple[Any, Any, tuple[Any, ...]]:
-            push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
-            drag, rates = self._drag(own, push, k.sliding)
-            return push, drag, tuple(jnp.asarray(r, dtype=float) for r in rates)
-
         # A branch, not a selection: most of a run is flight, and laws are expensive.
         zero = jnp.zeros_like(k.indentation)
-        push, drag, rates = jax.lax.cond(
-            own.phase != OPEN, closed, lambda: (zero, zero, (zero,) * len(self.friction.states))
-        )
-        return k, push, drag, rates
+        none = zero, zero, (zero,) * len(self.friction.states)
+        return k, *jax.lax.cond(own.phase != OPEN, lambda: self._closed_forces(own, k), lambda: none)
+
+    def _closed_forces(self, own: Own, k: Touching) -> tuple[Any, Any, tuple[Any, ...]]:
+        push = self.normal.force(self._law(own.phase), self._lawful(own.memory), k.indentation, k.rate)
+        drag, rates = self._drag(own, push, k.sliding)
+        return push, drag, tuple(jnp.asarray(r, dtype=float) for r in rates)
 
     def _drag(self, own: Own, push: Real, sliding: Real) -> tuple[Any, tuple[Any, ...]]:
         if self._bent:
@@ -162,7 +156,23 @@ class CompliantContact(AbstractAutomaton, Contact):
         return sliding_force(self._dry, self._mode(own.phase), push, sliding), ()
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        k, push, drag, rates = self.forces(scene, own)
+        if not small(scene.top):
+            return self._pushed(scene, load, *self.forces(scene, own))
+        scene.frame(0)  # now, and not first within a branch, from which nothing may be kept
+
+        def closed() -> tuple[list[Any], Flow]:
+            aside, k = Load(scene.mechanism), self.touching(scene)
+            flow = self._pushed(scene, aside, k, *self._closed_forces(own, k))
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), (aside.numbers(-0.0), flow))
+
+        zero, nothing = jnp.asarray(0.0), [jnp.asarray(-0.0)] * scene.top.dof
+        none = nothing, Flow((zero,) * len(self.friction.states), (zero,) * len(self.anatomy.channels))
+        # A branch: where it is, and what that pushes, matter only while it is closed.
+        numbers, flow = jax.lax.cond(own.phase != OPEN, closed, lambda: none)
+        load.add_each(numbers)
+        return flow
+
+    def _pushed(self, scene: Scene, load: Load, k: Touching, push: Real, drag: Real, rates: tuple[Any, ...]) -> Flow:
         self.pair.push(scene, load, k, push, drag)
         return Flow(rates, self._powers(scene, k, push, drag))
 
@@ -189,8 +199,6 @@ class CompliantContact(AbstractAutomaton, Contact):
 
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:
         return self._powers(scene, self.touching(scene), 0.0, forces[0])
-
-    # -- the automaton -----------------------------------------------------------------------------------------------
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         self.pair.check(mechanism)
@@ -248,10 +256,8 @@ class CompliantContact(AbstractAutomaton, Contact):
         swing, sure = jnp.where(is_open, swing, 0.0), self.pair.sure(scene, k)
         sure = None if sure is None else jnp.where(is_open, sure - surface, NEVER)
         bend = self.pair.bend(scene, swing)
-        return (
-            Watch(value, sweep, swing, beat, bend, sure=sure, along=along),
-            *(None,) * (len(self.anatomy.exits) - 1),
-        )
+        others = len(self.anatomy.exits) - 1
+        return Watch(value, sweep, swing, beat, bend, sure=sure, along=along), *(None,) * others
 
     def _friction_guards(self, scene: Scene, own: Own, k: Touching) -> tuple[Condition, ...]:
         """Corners of a formula; of dry friction slip to either side, and stop."""

@@ -188,7 +188,7 @@ class PostureControl(AbstractActuator):
     def _weight(self, scene: Scene) -> list[Any]:
         """Moment of the weight of all that joint k carries, summed over the generalized forces of its subtree."""
         n, top = scene.mechanism.numbers, scene.top
-        own = [0.0] * top.links
+        own: list[Any] = [0] * top.links
         if top.elastic:
             own = explicit.terms(scene.mechanism, scene.q, scene.v, scene.gravity).weight[top.angles]
         for j in range(0 if top.elastic else top.links):  # weight of link j on every angle on the way to it

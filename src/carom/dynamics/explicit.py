@@ -99,8 +99,8 @@ def terms(mechanism: Mechanism, q: Coordinates, v: Coordinates, gravity: Coordin
     sin = [jnp.sin(q[nb + k]) for k in range(top.links)]
     square = [v[nb + k] * v[nb + k] for k in range(top.links)]
     matrix: list[list[Any]] = [[0.0] * (i + 1) for i in range(size)]
-    bias: list[Any] = [0.0] * size
-    weight: list[Any] = [0.0] * size
+    bias: list[Any] = [0] * size  # nothing yet: not a term, as 0.0 would be
+    weight: list[Any] = [0] * size
 
     for k in range(top.links):
         row, (_, px, py, inertia) = nb + k, moment[k]

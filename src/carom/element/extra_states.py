@@ -108,7 +108,7 @@ class ExtraStates(AbstractAutomaton):
             scene.phases = {a.name: jnp.asarray(0) for a in others}
             scene.touch = lambda name: touch_of(others, scene, lambda i: others[i].start(scene), name)
             load = Load(mechanism)
-            return [*self.force(scene, self.start(scene), load).rates, *load.entries]
+            return [*self.force(scene, self.start(scene), load).rates, *load.numbers()]
 
         zeros = jnp.zeros(mechanism.dof)
         jax.eval_shape(tried, zeros, zeros)

@@ -108,7 +108,7 @@ class JointFriction(AbstractAutomaton):
         for k, lever, sense, speed in each:
             unit = Load(scene.mechanism)
             scene.turn(unit, k, lever)  # and so the gradient of the speed
-            out.append(Row(sense == 0.0, unit.entries, unit.entries, zero, speed, zero))
+            out.append(Row(sense == 0.0, unit.numbers(), unit.numbers(), zero, speed, zero))
         return out
 
     def _shares(self, scene: Scene, own: Own, forces: list[Any]) -> tuple[Any, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PyTree
 
 from ..quantities import Flag, Real
 from ._carry import Attempt, Carry, Verdict
-from ._locate import ahead, holding, just_now, together, topped, turned, width_of
+from ._locate import ahead, holding, in_sight, just_now, together, topped, turned, width_of
 from .condition import any_of
 from .scene import Continuous
 
@@ -21,7 +22,24 @@ CROSSING = 1e-6  # of the proposed step: a condition whose value is zero within 
 
 
 def settle(c: Carry, a: Attempt) -> Verdict:
-    """Accept the step, land on an event, or try again with another length."""
+    """Accept the step, land on an event, or try again with another length.
+
+    A branch: nearly every attempt has no event in sight.
+    """
+    t, guard, ends = jax.lax.stop_gradient((a.t, c.guard, a.asked.ends))  # decisions have no derivatives
+    c, a = c._replace(guard=guard), a._replace(t=t, asked=a.asked._replace(ends=ends))
+    none = tuple(jnp.zeros_like(on) for on in c.armed)
+    never, zero = jnp.full_like(a.span, jnp.inf), jnp.zeros_like(a.span)
+    within = jnp.isfinite(c.high) | (jnp.minimum(a.unseen, a.cut) < a.span)
+    return jax.lax.cond(
+        within | any_of(in_sight(a.asked, width_of(a.t))),
+        lambda: _settled(c, a),
+        lambda: Verdict(a.norm <= 1.0, jnp.zeros_like(c.fresh), none, never, zero, never, c.hint),
+    )
+
+
+def _settled(c: Carry, a: Attempt) -> Verdict:
+    """What becomes of an attempt with something in sight."""
     width = width_of(a.t)
     good = a.norm <= 1.0
     true = holding(a.asked, c.armed, width)
@@ -59,10 +77,8 @@ def _aim(
     The bracket is halved at least every third attempt, so that landing takes at most 3 log2(h / width) + 6 of them.
     Also returns the estimate from the far end, which is used again after an attempt that says nothing.
     """
-    quiet = jax.lax.stop_gradient((c.guard, a.asked.ends))
-    asked = a.asked._replace(ends=quiet[1])
-    hint = jnp.where(met, turned(quiet[0], asked, true, a.span, low) + 0.5 * width, c.hint)
-    coming = ahead(asked, a.span, high) + 0.5 * width
+    hint = jnp.where(met, turned(c.guard, a.asked, true, a.span, low) + 0.5 * width, c.hint)
+    coming = ahead(a.asked, a.span, high) + 0.5 * width
     guess = jnp.where(~met & (coming < high), coming, hint)
     middle = 0.5 * (low + high)
     usable = (guess > low) & (guess < high) & ((c.tries % 3 != 0) | (c.tries == 0))
@@ -76,8 +92,7 @@ def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, Continuous]:
     Its derivative is not: it is what makes event times, and states at them, differentiable (the step length itself is a
     constant for derivatives). Of several conditions met at one instant, the first in the list counts.
     """
-    dt = jnp.where(a.arrives, a.late - jax.lax.stop_gradient(a.late), 0.0)
-    found = a.arrives
+    dt, found = jnp.where(a.arrives, a.late, 0.0), a.arrives
     for fired, value, rate, rounding in zip(verdict.fired, *a.asked.ends, a.asked.rounding, strict=True):
         # A jump onto a condition (a step of no length, or a value far from zero) has no crossing to correct. Forces are
         # rounded by what they are made of (a spring a kilometre away), which nobody knows here: hence a share of h.
@@ -88,7 +103,20 @@ def exact(c: Carry, a: Attempt, verdict: Verdict) -> tuple[Any, Continuous]:
         if jnp.ndim(usable):  # of a family, the first in its list
             at = jnp.argmax(usable)
             usable, guess = usable[at], guess[at]
-        dt = jnp.where(usable & ~found, guess - jax.lax.stop_gradient(guess), dt)
+        dt = jnp.where(usable & ~found, guess, dt)
         found = found | usable
-    y = jax.tree.map(lambda y, r: y + dt * r, a.y, a.rate)
-    return jnp.where(a.arrives, a.t, a.t + dt), y
+    t, y = _moved((a.t, a.y), dt, (jnp.ones_like(a.t), a.rate))
+    return jnp.where(a.arrives, a.t, t), y
+
+
+@jax.custom_jvp
+def _moved(x: PyTree, dt: Real, rate: PyTree) -> Any:
+    """x, which moves when dt does."""
+    return x
+
+
+@_moved.defjvp
+def _moving(given: tuple[PyTree, Real, PyTree], change: tuple[PyTree, Real, PyTree]) -> Any:
+    """Along dt, whose value is nothing but rounding, x moves at its rate."""
+    (x, _, rate), (dx, ddt, _) = given, change
+    return x, jax.tree.map(lambda d, r: d + ddt * r, dx, rate)

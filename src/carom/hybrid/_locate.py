@@ -79,6 +79,13 @@ def width_of(t: Real) -> Any:
     return 4.0 * ULP * jnp.abs(t)
 
 
+def in_sight(k: Asked, width: Real) -> list[Any]:
+    """Which conditions may be true, or nearly so, or just no more: of all others `_landing` need not ask."""
+    return [
+        (v >= -_margin(k, i, width)) | (v > deep) for i, (v, deep) in enumerate(zip(k.ends.value, k.deep, strict=True))
+    ]
+
+
 def holding(k: Asked, armed: tuple[Any, ...], width: Real) -> tuple[Any, ...]:
     """Which conditions are true."""
     out = []

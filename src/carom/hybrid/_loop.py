@@ -21,7 +21,7 @@ from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, passed, restart, sunk
-from ._seen import fastest, unseen, watched
+from ._seen import Before, fastest, unseen, watched
 from .condition import any_of
 from .scene import Continuous, Own
 from .settings import Integration
@@ -59,14 +59,17 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     if world.events:
         norm = jnp.maximum(norm, (most_turned(world, c.y, y) / TURN) ** integration.solver.order)
         norm = jnp.where(jnp.isfinite(sum(jnp.sum(x) if jnp.ndim(x) else x for x in asked.ends.value)), norm, jnp.nan)
-        quiet = jax.lax.stop_gradient((c, t, y, rate, c.guard, asked._replace(edge=())))
-        still, now, end, slope, start, heard = quiet
-        heard = heard._replace(edge=asked.edge)
-        speeds = fastest(still.y, end, still.rate.v, slope.v, span)
-        look = watched(world, now, end, c.phases, c.memory, speeds, span)
+        # What is looked at has no derivatives.
+        still, now, end, start, heard = jax.lax.stop_gradient(
+            ((c.t, c.y, c.rate.v, c.memory), t, y, c.guard, asked._replace(edge=()))
+        )
+        heard, slope = heard._replace(edge=asked.edge), jax.lax.stop_gradient(rate.v)
+        before = Before(*still[:3], c.phases, still[3], c.armed)
+        speeds = fastest(before.y, end, before.rate, slope, span)
+        look = watched(world, now, end, c.phases, before.memory, speeds, span)
         depth = jax.lax.stop_gradient(depths(look, width_of(t), c.fresh))
         norm = jnp.maximum(norm, jnp.where(c.fresh, 0.0, sunk(world, look)))
-        met, cut = unseen(world, still, now, end, slope, span, start, heard, look)
+        met, cut = unseen(world, before, now, end, slope, span, start, heard, look)
         blind = passed(look, span)
         hidden = jax.lax.stop_gradient((jnp.minimum(met, blind), jnp.minimum(cut, blind)))
     norm = jax.lax.stop_gradient(norm)

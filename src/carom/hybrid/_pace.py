@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import jax
@@ -122,12 +123,14 @@ def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]
     """
     norm = jnp.where(jnp.isfinite(a.norm), jnp.maximum(a.norm, 1e-10), 1e10)
     bad, again = norm > 1.0, c.last_norm > 1.0
-    last = jnp.clip(c.last_norm, 1e-4, 1.0)
-    smooth = SAFETY * norm ** (-(INTEGRAL + PROPORTIONAL) / order) * last ** (PROPORTIONAL / order)
-    plain = 0.9 * norm ** (-1.0 / order)
-    grown = a.span * jnp.clip(jnp.where(accept, smooth, plain), 0.2, 8.0)
+    # Powers by logarithms: one exponential instead of three powers.
+    size, last = jnp.log(norm), jnp.log(jnp.clip(c.last_norm, 1e-4, 1.0))
+    smooth = math.log(SAFETY) + (PROPORTIONAL * last - (INTEGRAL + PROPORTIONAL) * size) / order
+    plain = math.log(0.9) - size / order
+    factor = jnp.exp(jnp.where(accept, smooth, plain))
+    grown = a.span * jnp.clip(factor, 0.2, 8.0)
     # A second rejection: the error does not fall as the order promises, as over the first instants of a contact.
-    shrunk = a.span * jnp.clip(jnp.where(again, 0.2 * plain, plain), 0.1, 0.9)
+    shrunk = a.span * jnp.clip(jnp.where(again, 0.2 * factor, factor), 0.1, 0.9)
     full = a.span >= c.h
     proposed = jnp.where(bad, shrunk, jnp.where(full, grown, jnp.maximum(c.h, grown)))
     h = jnp.where(c.fresh, c.h, proposed)

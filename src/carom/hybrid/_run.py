@@ -26,6 +26,7 @@ from . import outcome
 from ._bonds import brought_there, met
 from ._carry import Attempt, Carry, Verdict, begin
 from ._loop import advance
+from ._noughts import noughts
 from ._store import load_or_make
 from .automaton import Bars
 from .condition import any_of
@@ -35,9 +36,8 @@ from .world import World, refuse_extra
 
 SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
 QUICK = {"xla_backend_optimization_level": "0"}
-# Of long array code: XLA simplifies again and again as long as any of its passes changes something, and with loops
-# within loops one of these always does: 25 rounds instead of 3, most of the time of compiling. Its newer emitters take
-# as long again. What they gain is a fifth of the time of a step.
+# Of long array code: XLA simplifies again and again while any of its passes changes something; with loops within loops
+# one always does: 25 rounds, not 3. Its newer emitters take as long again, and gain a fifth of the time of a step.
 SLOW_PASSES = (
     "reshape-mover",
     "simplify-while-loops",
@@ -62,8 +62,8 @@ def _accepted() -> bool:
 def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, Any] | None:
     """Settings of the compiler for the loop, on a CPU; elsewhere its own.
 
-    What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step (the
-    arm: 2.4 s instead of 4.1, and 7 microseconds instead of 5). `CAROM_COMPILER=quick` makes that so for all.
+    What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step.
+    `CAROM_COMPILER=quick` makes that so for all.
     (Without XLA's newer emitters, or without its pass "fusion-wrapper", it would be quicker still, but then every
     operation outside of a loop takes a memory map of its own, of which a process has 65,530.)
     """
@@ -84,17 +84,17 @@ MOST = 300  # compiled programs held in memory; each takes some megabytes, and t
 def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough: bool = False) -> Any:
     """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`_store.py`).
 
-    What will run for long is worth compiling thoroughly. Asked for explicitly (and not left to jit) so that compile
-    time can be told from run time, and so that several threads can share it.
+    What will run for long is worth compiling thoroughly. Not left to jit, so that the time of compiling is known, and
+    several threads can share it.
     """
-    shapes = tuple((np.shape(x), jnp.result_type(x)) for x in jax.tree.leaves(args))
+    shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
     options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
-    key = (function, static, jax.tree.structure(args), shapes, options == SCALAR)
+    key = (function, static, jax.tree.structure(args), shapes, options == SCALAR, noughts(args))
     found = _EXECUTABLES.get(key)
     if found is None:
         how = tuple(sorted((options or {}).items()))
         found = load_or_make(
-            function, (static, how), args, lambda name: _compiled(name, function, static, args, options)
+            function, (static, how, key[-1]), args, lambda name: _compiled(name, function, static, args, options)
         )
         _EXECUTABLES[key] = found
         while len(_EXECUTABLES) > MOST:
@@ -108,8 +108,10 @@ def _compiled(
     """Compile now, under a name of its own: to machine code, or by XLA what scalars cannot say."""
     call = partial(function, *static)
     with native.uncollected():
-        if native.wanted() and options not in (QUICK, ARRAYS):  # which is what arrays are compiled with
-            program = native.program(call, args, options == SCALAR)
+        # Long chains are short code also when they are taken apart; reactions of many contacts are not.
+        long = any(automaton.anatomy.arrays for arg in args if isinstance(arg, World) for automaton in arg.automata)
+        if native.wanted() and not long:
+            program = native.program(call, args, options == SCALAR, noughts(args))
             if program is not None:
                 return program
         call.__name__ = name  # type: ignore[attr-defined]
@@ -222,9 +224,6 @@ def together(make: Callable[[Any], World], parameters: PyTree, integration: Inte
     """
     body = jax.vmap(lambda p, c: advance(make(p), integration, c)[0])
     return jax.lax.while_loop(lambda c: jnp.any(c.outcome == outcome.RUNNING), lambda c: body(parameters, c), carry)
-
-
-# -- recording -----------------------------------------------------------------------------------------------------
 
 
 class StepRow(NamedTuple):

@@ -17,18 +17,30 @@ solver has resolved them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from ..quantities import Coordinates, Flag, Memories, Phases, Real, Reals
-from ._carry import Carry
 from ._doubts import NODES, Exit, doubt_of, doubt_of_family, doubted, hermite, limits_of, peak_of
 from ._locate import Asked, Ends
 from .condition import Watch, any_of
 from .scene import Continuous
 from .world import World, owns, scene_of
+
+SLACK = 0.01  # of the larger value at the ends: a peak this far below zero is worth a look
+
+
+class Before(NamedTuple):
+    """The beginning of a step."""
+
+    t: Any
+    y: Continuous
+    rate: Any  # accelerations
+    phases: Phases
+    memory: Memories
+    armed: tuple[Any, ...]
 
 
 def fastest(before: Continuous, after: Continuous, rate0: Coordinates, rate1: Coordinates, span: Real) -> Any:
@@ -64,10 +76,10 @@ def watched(
 
 def unseen(
     world: World,
-    c: Carry,
+    c: Before,
     t: Real,
     y: Continuous,
-    rate: Continuous,
+    rate: Coordinates,
     span: Real,
     start: Ends,
     end: Asked,
@@ -76,20 +88,23 @@ def unseen(
     """Length of a shorter step that has to be tried because something may have been met; infinity if nothing was.
 
     Also the same for what the step is too long to tell about: that comes before anything that was met at its end.
-    `c` has the beginning of the step: t, y, rate, phases, memory, armed.
+    `rate` are the accelerations at the end.
     """
     armed = [on if kind else jnp.asarray(True) for on, kind in zip(c.armed, end.edge, strict=True)]
-    hidden = hidden_peak(armed, start, end, look, span)
     seen = [(i, w) for i, w in enumerate(look) if w is not None]
-    if not seen:
-        return hidden, jnp.full_like(span, jnp.inf)
     near = [armed[i] & ~_far(start.value[i], end.ends.value[i], w, span) for i, w in seen]
-    inside = jax.lax.cond(
-        any_of(near),
-        lambda: _inside(world, c, t, y, rate, span, start, end, look, near),
-        lambda: (jnp.full_like(span, jnp.inf),) * 2,
-    )
-    return jnp.minimum(hidden, inside[0]), inside[1]
+    never = jnp.full_like(span, jnp.inf)
+
+    def looked() -> tuple[Any, Any]:
+        hidden = hidden_peak(armed, start, end, look, span)
+        if not seen:
+            return hidden, never
+        inside = lambda: _inside(world, c, t, y, rate, span, start, end, look, near)  # noqa: E731
+        where, cut = jax.lax.cond(any_of(near), inside, lambda: (never, never))
+        return jnp.minimum(hidden, where), cut
+
+    # Branches: most steps pass nothing by.
+    return jax.lax.cond(any_of([*near, *_may_peak(armed, start, end, look, span)]), looked, lambda: (never, never))
 
 
 def _far(first: Real, last: Real, w: Watch, span: Real) -> Any:
@@ -123,10 +138,10 @@ def _between(
 
 def _inside(
     world: World,
-    c: Carry,
+    c: Before,
     t: Real,
     y: Continuous,
-    rate: Continuous,
+    rate: Coordinates,
     span: Real,
     start: Ends,
     end: Asked,
@@ -139,7 +154,7 @@ def _inside(
     unsure = [i for i in seen if look[i].sure is not None]  # type: ignore[union-attr]
 
     def at(x: Real) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-        q, v = _between(c.y, y, c.rate.v, rate.v, span, x)
+        q, v = _between(c.y, y, c.rate, rate, span, x)
 
         def values(t: Real, q: Coordinates) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             state = y._replace(q=q, v=v)
@@ -175,12 +190,22 @@ def _inside(
     return where, cut
 
 
+def _may_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch | None], span: Real) -> list[Any]:
+    """May `hidden_peak` find something? Neither cubic nor tangents are higher than the ends and these two points."""
+    out = []
+    for on, v0, r0, v1, r1, w in zip(armed, start.value, start.rate, *end.ends, look, strict=True):
+        if w is None:
+            top = jnp.maximum(jnp.maximum(v0, v1), jnp.maximum(v0 + r0 * span, v1 - r1 * span))
+            out.append(on & (top > -SLACK * jnp.maximum(jnp.abs(v0), jnp.abs(v1))))
+    return out
+
+
 def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:
     """Length at which an exit may have come up to zero before the end, by its cubic; infinity if none.
 
     The peak is worth a look if the exit rises at the start, falls at the end, and the tangents meet above zero: one
     that is concave, however sharply bent, cannot be met without that. Or, for any other shape, if the cubic's peak is
-    above -1 % of the larger value at the ends.
+    above -SLACK of the larger value at the ends.
     """
     where: Any = jnp.full_like(span, jnp.inf)
     rows = zip(armed, start.value, start.rate, *end.ends, look, strict=True)
@@ -192,7 +217,7 @@ def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch
         x = peak_of(v0, a, v1, b)
         peak = hermite(v0, a, v1, b, x)
         # What begins at zero, or above, must rise by more than rounding: rates are finer than values.
-        lowest = jnp.where(v0 >= -end.rounding[i], level, 0.0) - 0.01 * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
+        lowest = jnp.where(v0 >= -end.rounding[i], level, 0.0) - SLACK * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
         near = (peak > lowest) & (x > 0.02) & (x < 0.98)
         hump = (a > 0.0) & (b <= 0.0)
         tangents = v0 + a * (v1 - v0 - b) / jnp.where(hump, a - b, 1.0)

@@ -47,7 +47,7 @@ class Load:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
-        self.entries: list[Any] = [0.0] * mechanism.dof
+        self.entries: list[Any] = [0] * mechanism.dof  # nothing yet: not a term, as 0.0 would be
         self.array: Any = None  # what comes for all coordinates at once
 
     def add(self, index: int, value: Real) -> None:
@@ -61,8 +61,15 @@ class Load:
         if other.array is not None:
             self.add_array(factor * other.array)
 
+    def add_each(self, numbers: list[Any]) -> None:
+        self.entries = [a + b for a, b in zip(self.entries, numbers, strict=True)]
+
+    def numbers(self, none: float = 0.0) -> list[Any]:
+        """One for each coordinate; minus zero is one that changes nothing when it is added."""
+        return [none if isinstance(x, int) else x for x in self.entries]
+
     def vector(self) -> Any:
-        if all(isinstance(x, float) and x == 0.0 for x in self.entries) and self.array is not None:
+        if all(isinstance(x, int) for x in self.entries) and self.array is not None:
             return self.array
         one_by_one = jnp.stack([jnp.asarray(x, dtype=float) for x in self.entries])
         return one_by_one if self.array is None else one_by_one + self.array

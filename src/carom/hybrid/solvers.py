@@ -80,8 +80,7 @@ class RungeKutta:
         for row, c in zip(table.a, table.c, strict=True):
             new = _add_scaled(y, list(zip(row, ks, strict=True)), h)
             ks.append(rhs(t + c * h, new))
-        zero = jax.tree.map(jnp.zeros_like, y)
-        return new, _add_scaled(zero, list(zip(table.error, ks, strict=True)), h), ks[-1]
+        return new, _scaled(list(zip(table.error, ks, strict=True)), h), ks[-1]
 
     def _looped(self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real) -> tuple[Any, Any, Any]:
         """The same with the stages in a loop, so that the right-hand side is compiled once and not once per stage."""
@@ -103,11 +102,14 @@ class RungeKutta:
 
 
 def _add_scaled(y: PyTree, terms: list[tuple[float, Any]], h: Real) -> Any:
-    """y + h sum c k over pytrees, leaving out zero weights."""
+    """y + h sum c k over pytrees."""
+    return jax.tree.map(lambda y, change: y + change, y, _scaled(terms, h))
+
+
+def _scaled(terms: list[tuple[float, Any]], h: Real) -> Any:
+    """h sum c k over pytrees, leaving out zero weights."""
     used = [(c, k) for c, k in terms if c != 0.0]
-    return jax.tree.map(
-        lambda y, *ks: y + h * sum(c * k for (c, _), k in zip(used, ks, strict=True)), y, *(k for _, k in used)
-    )
+    return jax.tree.map(lambda *ks: h * sum(c * k for (c, _), k in zip(used, ks, strict=True)), *(k for _, k in used))
 
 
 class Method(NamedTuple):

@@ -20,12 +20,14 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.extend import core as jex
 
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
 from ._garbage import uncollected as uncollected
 from ._machine_code import Layout, Leaf, Program, Recipe, compiled
+from ._machine_code import Noughts as Noughts
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
@@ -44,6 +46,20 @@ def name() -> str:
 @functools.cache
 def _have_llvm() -> bool:
     return importlib.util.find_spec("llvmlite") is not None
+
+
+def _state() -> Any:
+    """What JAX is at: the same wherever nothing is traced; None if this JAX does not tell."""
+    ask = getattr(jex, "get_opaque_trace_state", None)
+    return None if ask is None else ask(convention="flax")
+
+
+_IDLE = _state()
+
+
+def idle() -> bool:
+    """Is nothing traced or differentiated now, as far as JAX tells?"""
+    return _IDLE is not None and bool(_state() == _IDLE)
 
 
 _READING = threading.local()  # is a function being traced for machine code, in this thread?
@@ -74,17 +90,30 @@ def once(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> Any:
-    """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly."""
+def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False, noughts: Noughts = ()) -> Any:
+    """The function compiled for arguments of these shapes; None where scalars cannot say it, or not shortly.
+
+    `noughts`: for every array, which of its numbers are always zero, one byte for each; None where any number may come.
+    """
     _READING.on = True
     try:
-        return Program(*compiled(function, args, thorough))
+        return Program(*compiled(function, args, thorough, noughts))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)
         return None
     finally:
         _READING.on = False
+
+
+def worked(made: object, attempts: int) -> bool:
+    """Tell a program that it has tried so many steps; was it one of these, which then know what they are worth?"""
+    made = getattr(made, "program", made)  # one that was kept on disk
+    if not isinstance(made, Program):
+        return False
+    if os.environ.get("CAROM_COMPILER") != "quick":
+        made.worked(attempts)
+    return True
 
 
 MARK = b"carom machine code\n"
@@ -94,8 +123,8 @@ def packed(made: Any) -> tuple[bytes, Any] | None:
     """A program as bytes, and the structure of its results; None if it is not of this kind."""
     if not isinstance(made, Program):
         return None
-    code, layout = made.recipe
-    return MARK + json.dumps(layout).encode() + b"\n" + code, made.tree
+    code, layout, text = made.recipe
+    return MARK + json.dumps([*layout, len(code)]).encode() + b"\n" + code + text, made.tree
 
 
 def is_packed(data: bytes) -> bool:
@@ -104,7 +133,7 @@ def is_packed(data: bytes) -> bool:
 
 def unpacked(data: bytes, tree: Any) -> Any:
     """The program that `packed` made bytes of."""
-    head, code = data[len(MARK) :].split(b"\n", 1)
-    arguments, results, room, operations = json.loads(head)
+    head, rest = data[len(MARK) :].split(b"\n", 1)
+    arguments, results, room, operations, zeros, size = json.loads(head)
     given, left = (tuple(Leaf(at, tuple(shape), *how) for at, shape, *how in each) for each in (arguments, results))
-    return Program(Recipe(code, Layout(given, left, room, operations)), tree)
+    return Program(Recipe(rest[:size], Layout(given, left, room, operations, tuple(zeros)), rest[size:]), tree)

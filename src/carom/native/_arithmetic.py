@@ -1,8 +1,9 @@
 """Operations on scalars, by the names of JAX's primitives.
 
 Known numbers are computed at once, what does nothing is left out. Rounding is that of IEEE arithmetic, operation by
-operation; nothing is reordered. Only 0 x = 0 is taken for granted (for infinite or negative x too): it removes what a
-structure has as zeros, such as the inertia of a part without mass.
+operation; nothing is reordered. Only 0 x = 0 is taken for granted (for infinite or negative x too, whence a zero of
+either sign, which nothing feels that it is added to): it removes what a structure has as zeros, such as the inertia of
+a part without mass.
 """
 
 from __future__ import annotations
@@ -51,11 +52,15 @@ def add(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     x, y = a
     if kind == "b":
         return either(b, p, kind, a)
+    if x is y is b.nought:
+        return x
     if x.known and y.known:
         return b.number(kind, x.number + y.number)
     for u, v in ((x, y), (y, x)):
-        if nothing(u) or (is_number(u, 0) and not may_be_minus_zero(v)):
+        if u is b.nought or nothing(u) or (is_number(u, 0) and not may_be_minus_zero(v)):
             return v
+        if v.op == "neg" and u.op != "neg" and kind == "f":
+            return sub(b, p, kind, [u, v.args[0]])
     return b.value("add", kind, *ordered(x, y))
 
 
@@ -65,6 +70,10 @@ def sub(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
         return x
     if x.known and y.known:
         return b.number(kind, x.number - y.number)
+    if x is b.nought:
+        return neg(b, p, kind, [y])
+    if y.op == "neg" and kind == "f":
+        return add(b, p, kind, [x, y.args[0]])
     return b.value("sub", kind, x, y)
 
 
@@ -76,7 +85,7 @@ def mul(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
         return b.number(kind, x.number * y.number)
     for x, y in (a, a[::-1]):
         if is_number(x, 0):
-            return b.number(kind, 0)
+            return b.nought if kind == "f" else b.number(kind, 0)
         if is_number(x, 1):
             return y
         if is_number(x, -1):
@@ -100,7 +109,7 @@ def div(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
 def neg(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     (x,) = a
     if x.known:
-        return b.number(kind, -x.number)
+        return x if x is b.nought else b.number(kind, -x.number)
     return x.args[0] if x.op == "neg" else b.value("neg", kind, x)
 
 
@@ -117,6 +126,9 @@ def extreme(op: str) -> Operation:
             if kind == "f":
                 return b.number(kind, float((np.maximum if op == "max" else np.minimum)(_float(x), _float(y))))
             return b.number(kind, (max if op == "max" else min)(x.number, y.number))
+        for u, v in ((x, y), (y, x)):
+            if kind == "f" and is_number(u, -math.inf if op == "max" else math.inf):
+                return v
         return b.value(op, kind, *ordered(x, y))
 
     return one

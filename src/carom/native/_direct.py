@@ -69,6 +69,17 @@ def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation
     return operation
 
 
+def _added(write: Operation, usual: Operation, turned: bool = False) -> Operation:
+    """A sum; what `sum` begins with, the whole number 0, is no term."""
+    both = _pair(write, usual, turned)
+
+    def operation(a: object, b: object) -> Any:
+        kind = type(b)
+        return a if kind is int and b == 0 and scalar(a) is a else both(a, b)
+
+    return operation
+
+
 def _flags(write: Operation, usual: Operation) -> Operation:
     def operation(a: Any, b: Any) -> Any:
         return write(a, b) if truth(a) and truth(b) else usual(a, b)
@@ -119,8 +130,11 @@ def _changes() -> list[tuple[Any, str, Any, Any]]:
     """(where, name, JAX's own or None if it has none there, ours) of everything that is put in its place meanwhile."""
     shaped, one, flag = jax.core.ShapedArray, np.float64(1.0), np.bool_(True)
     usual = {name: vars(shaped)[f"_{name}"].__func__ for name in (*OPERATORS, *TURNED, *TRUTHS, "neg", "invert")}
-    ours = {name: _pair(Written(to, one, one), usual[name]) for name, to in OPERATORS.items()}
-    ours |= {name: _pair(Written(to, one, one), usual[name], turned=True) for name, to in TURNED.items()}
+    pair = {"add": _added, "radd": _added}
+    ours = {name: pair.get(name, _pair)(Written(to, one, one), usual[name]) for name, to in OPERATORS.items()}
+    ours |= {
+        name: pair.get(name, _pair)(Written(to, one, one), usual[name], turned=True) for name, to in TURNED.items()
+    }
     ours |= {name: _flags(Written(to, flag, flag), usual[name]) for name, to in TRUTHS.items()}
     ours["neg"] = _alone(Written("neg", one), usual["neg"])
     ours["invert"] = _opposite(Written("bitwise_not", flag), usual["invert"])

@@ -35,7 +35,14 @@ def written(program: Builder, results: Sequence[Value], places: Sequence[tuple[i
     for value, (offset, dtype) in zip(results, places, strict=True):
         writer.stored(writer.name(value), value.kind, "out", str(offset), dtype)
     head = [f"define void @{name}(ptr noalias %in, ptr noalias %out) {{", "begin:"]
-    return "\n".join([*sorted(writer.declared), *head, *writer.lines, "  ret void", "}", ""])
+    return "\n".join([*map(_pure, sorted(writer.declared)), *head, *writer.lines, "  ret void", "}", ""])
+
+
+def _pure(declaration: str) -> str:
+    """Functions of numbers depend on them alone: LLVM then computes a sine and a cosine of one angle together."""
+    return (
+        f"{declaration} memory(none) nounwind willreturn" if declaration.startswith("declare double") else declaration
+    )
 
 
 class _Writer(Writer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from ._ssa import Builder, Kind, Value
@@ -24,6 +25,8 @@ def compared(op: str) -> Operation:
             m, n = x.number, y.number
             answer = {"lt": m < n, "le": m <= n, "gt": m > n, "ge": m >= n, "eq": m == n, "ne": m != n}[op]
             return b.number("b", answer)
+        if (op == "gt" and y.known and y.data == math.inf) or (op == "lt" and x.known and x.data == math.inf):
+            return b.number("b", False)  # nothing is beyond infinity
         if x.kind == "b" and op in ("eq", "ne"):
             for u, v in ((x, y), (y, x)):
                 if u.known:

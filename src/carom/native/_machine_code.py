@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import zlib
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import jax
@@ -19,7 +21,9 @@ from ._reading import Reader
 from ._shuffling import WRITTEN_OUT, Memory, Thing, filled, flat, kind_of, load
 from ._ssa import Value
 
+Noughts = tuple[bytes | None, ...]  # which numbers of every argument are always zero
 ENTRY = "carom_program"
+ENOUGH = 300_000  # attempts in which a program that was compiled quickly loses what compiling it thoroughly takes
 
 
 class Leaf(NamedTuple):
@@ -38,6 +42,7 @@ class Layout(NamedTuple):
     results: tuple[Leaf, ...]
     room: int  # [byte] of working memory, results included
     operations: int
+    zeros: tuple[int, ...] = ()  # numbers of the arguments, of eight bytes each, that are always zero
 
 
 class Recipe(NamedTuple):
@@ -45,6 +50,7 @@ class Recipe(NamedTuple):
 
     code: bytes
     layout: Layout
+    text: bytes = b""  # what it was made of, compressed, if it was made quickly: it may be worth more yet
 
 
 def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -54,20 +60,29 @@ def traced_of(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any,
     return closed, jax.tree.structure(shapes)
 
 
-def compiled(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False) -> tuple[Recipe, Any]:
+def compiled(
+    function: Callable[..., Any], args: tuple[Any, ...], thorough: bool = False, noughts: Noughts = ()
+) -> tuple[Recipe, Any]:
     """The program of a function for arguments of these shapes, and the structure of its results.
 
     Raises NotImplementedError where the function does something that scalars cannot say, and `TooLarge`.
     """
     closed, structure = traced_of(function, args)
-    text, layout = program_text(closed)
-    return Recipe(machine_code(text, thorough), layout), structure
+    text, layout = program_text(closed, noughts)
+    kept = b"" if thorough else zlib.compress(text.encode(), 1)
+    return Recipe(machine_code(text, thorough), layout, kept), structure
 
 
-def program_text(closed: Any) -> tuple[str, Layout]:
+def program_text(closed: Any, noughts: Noughts = ()) -> tuple[str, Layout]:
     """The text of a program, and where its arguments and results lie."""
     reader = Reader()
-    arguments, things = arguments_of(reader, closed.jaxpr.invars)
+    arguments, things = arguments_of(reader, closed.jaxpr.invars, noughts)
+    zeros = [
+        leaf.offset // 8 + k
+        for leaf, x in zip(arguments, noughts, strict=False)
+        for k, is_zero in enumerate(x or b"")
+        if is_zero
+    ]
     out = reader.read(closed.jaxpr, closed.consts, things)
     values: list[Value] = []
     places: list[tuple[int, str]] = []
@@ -83,15 +98,15 @@ def program_text(closed: Any) -> tuple[str, Layout]:
         values += each
         places += [(memory.offset + i * dtype.itemsize, dtype.str) for i in range(len(each))]
     text = written(reader.b, values, places, ENTRY)
-    return text, Layout(arguments, tuple(results), reader.room, reader.b.count)
+    return text, Layout(arguments, tuple(results), reader.room, reader.b.count, tuple(zeros))
 
 
-def arguments_of(reader: Reader, variables: Any) -> tuple[tuple[Leaf, ...], list[Thing]]:
-    """Where the arguments lie, one after the other; short ones are taken apart at once."""
+def arguments_of(reader: Reader, variables: Any, noughts: Noughts = ()) -> tuple[tuple[Leaf, ...], list[Thing]]:
+    """Where the arguments lie, one after the other; short ones are taken apart at once, and zeros known."""
     leaves: list[Leaf] = []
     things: list[Thing] = []
     at = 0
-    for var in variables:
+    for var, zeros in zip_longest(variables, noughts):
         shape, dtype = tuple(var.aval.shape), np.dtype(var.aval.dtype)
         kind_of(dtype)
         memory = Memory("in", at, shape, dtype)
@@ -99,7 +114,9 @@ def arguments_of(reader: Reader, variables: Any) -> tuple[tuple[Leaf, ...], list
         at += -(-memory.size * dtype.itemsize // 8) * 8
         if memory.size <= WRITTEN_OUT:
             b = reader.b
-            things.append(filled(shape, [load(b, memory, b.number("i", i)) for i in range(memory.size)]))
+            known = zeros or bytes(memory.size)
+            each = [b.nought if known[i] else load(b, memory, b.number("i", i)) for i in range(memory.size)]
+            things.append(filled(shape, each))
         else:
             things.append(memory)
     return tuple(leaves), things
@@ -127,8 +144,9 @@ def _linked() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     library = ctypes.CDLL(ctypes.util.find_library("m") or "msvcrt")
-    for name in LIBRARY:
-        llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    for name in (*LIBRARY, "sincos"):
+        if hasattr(library, name):  # not every library has sincos, which LLVM knows
+            llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     for name, address in addresses().items():
         llvm.add_symbol(name, address)
 
@@ -147,22 +165,37 @@ class Program:
     """A compiled program that is called with arrays and answers with arrays."""
 
     def __init__(self, recipe: Recipe, tree: Any) -> None:
-        import llvmlite.binding as llvm
-
         self.recipe, self.tree = recipe, tree
-        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
-        self.engine.add_object_file(llvm.ObjectFileRef.from_data(recipe.code))
-        self.engine.finalize_object()
+        self.engines: list[Any] = []  # the last one is used; others may still run, in another thread
+        self.attempts = 0
+        self.zeros = np.asarray(recipe.layout.zeros, dtype=int)
         layout = self.layout = recipe.layout
         last = layout.arguments[-1] if layout.arguments else None
         self.length = 0 if last is None else last.offset + int(np.prod(last.shape, dtype=int)) * 8
-        address = self.engine.get_function_address(ENTRY)
-        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+        self._load(recipe.code)
+
+    def _load(self, code: bytes) -> None:
+        import llvmlite.binding as llvm
+
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        self.engines.append(engine)
+        self.run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(engine.get_function_address(ENTRY))
+
+    def worked(self, attempts: int) -> None:
+        """It has tried so many more steps: once that pays, what was compiled quickly is compiled thoroughly."""
+        self.attempts += attempts
+        if self.recipe.text and self.attempts > ENOUGH:
+            text, self.recipe = zlib.decompress(self.recipe.text).decode(), self.recipe._replace(text=b"")
+            self._load(machine_code(text, True))
 
     def __call__(self, *args: Any) -> Any:
         given = np.zeros(self.length + 8, dtype=np.uint8)
         for leaf, x in zip(self.layout.arguments, jax.tree.leaves(args), strict=True):
             np.ndarray(leaf.shape, leaf.dtype, given.data, leaf.offset)[...] = x
+        if self.zeros.size and given.view(float)[self.zeros].any():
+            raise ValueError("this program was made for other arguments, of which some numbers were zero")
         out = np.zeros(self.layout.room + 8, dtype=np.uint8)
         self.run(given.ctypes.data, out.ctypes.data)
         memory = {"in": given.data, "out": out.data}

@@ -107,6 +107,7 @@ class Builder:
         self.top = self.block = Block()
         self.count = 0
         self.numbers: dict[tuple[Kind, bytes | int], Value] = {}
+        self.nought = Value("known", "f", (), 0.0, self.top)  # zero times something: a zero of either sign
         self.effects: list[Value] = []  # stores: what must happen although nothing depends on it
 
     def number(self, kind: Kind, x: Number) -> Value:

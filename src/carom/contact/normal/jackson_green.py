@@ -117,16 +117,16 @@ class JacksonGreen(AbstractNormalLaw):
         if a.yield_strength is None:
             return b.yield_strength, b.poisson_ratio
         weaker = a.yield_strength <= b.yield_strength
-        pick = lambda x, y: jnp.where(weaker, x, y)  # noqa: E731
+        pick = lambda x, y: errors.library_for(weaker, x, y).where(weaker, x, y)  # noqa: E731
         return pick(a.yield_strength, b.yield_strength), pick(a.poisson_ratio, b.poisson_ratio)
 
     def _constants(self) -> tuple[Any, Any, Any, Any]:
         """E, C S_y, d_c, P_c."""
         strength, ratio = self._yielding()
         modulus = reduced_modulus(self.first, self.second)
-        hard = 1.295 * jnp.exp(0.736 * ratio) * strength
-        critical = self.radius * (jnp.pi * hard / (2.0 * modulus)) ** 2
-        load = 4.0 / 3.0 * (self.radius / modulus) ** 2 * (jnp.pi * hard / 2.0) ** 3
+        hard = 1.295 * errors.library_for(ratio).exp(0.736 * ratio) * strength
+        critical = self.radius * (np.pi * hard / (2.0 * modulus)) ** 2
+        load = 4.0 / 3.0 * (self.radius / modulus) ** 2 * (np.pi * hard / 2.0) ** 3
         return modulus, hard, critical, load
 
     def _plastic(self, d: Real) -> Any:
@@ -153,8 +153,9 @@ class JacksonGreen(AbstractNormalLaw):
         """Indentation [m] at which the contact radius is R."""
         strength, _ = self._yielding()
         modulus, _, critical, _ = self._constants()
-        exponent = 0.14 * jnp.exp(23.0 * strength / modulus)
-        return jnp.exp((jnp.log(self.radius) + exponent * jnp.log(1.9 * critical)) / (1.0 + exponent))
+        m = errors.library_for(self.radius, strength, modulus, critical)
+        exponent = 0.14 * m.exp(23.0 * strength / modulus)
+        return m.exp((m.log(self.radius) + exponent * m.log(1.9 * critical)) / (1.0 + exponent))
 
     def _dent(self, largest: Real) -> tuple[Any, Any]:
         """d_r and R_r that an indentation d_m beyond yield leaves behind [m]."""

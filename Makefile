@@ -35,6 +35,7 @@ bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/size.py
+	$(BIN)/python benchmarks/growth.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

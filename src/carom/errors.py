@@ -62,6 +62,15 @@ def library_for(*values: object) -> Any:
     return jnp
 
 
+def array(value: object) -> Any:
+    """Numbers as an array of JAX's; known ones go through NumPy, because JAX compiles a program for each shape."""
+    import jax
+    import jax.numpy as jnp
+
+    as_it_is = traced(value) or isinstance(value, jax.Array)
+    return jnp.asarray(value if as_it_is else np.asarray(value, dtype=float), dtype=float)
+
+
 _FLAWS: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("flaws", default=None)
 
 

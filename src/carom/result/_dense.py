@@ -12,7 +12,6 @@ import numpy as np
 
 from ..hybrid._carry import Carry
 from ..hybrid._run import StepRow, executable
-from ..hybrid.scene import merge
 from ..quantities import Function, Given, Times
 from ._records import States
 
@@ -24,11 +23,17 @@ CHUNK = 512  # rows computed at once
 
 def chunked(function: Function, static: tuple[Any, ...], fixed: tuple[Any, ...], columns: tuple[Any, ...]) -> Any:
     """`function(*static, *fixed, *columns)`, which maps over the rows of the columns (one at least); NumPy arrays."""
+    return in_chunks(lambda *rows: executable(function, static, *fixed, *rows)(*fixed, *rows), columns)
+
+
+def in_chunks(run: Function, columns: tuple[Any, ...]) -> Any:
+    """`run(*columns)`, which maps over their rows, always for the same number of rows; NumPy arrays."""
     count, parts = len(jax.tree.leaves(columns)[0]), []
     for begin in range(0, count, CHUNK):
         rows = np.minimum(np.arange(begin, begin + CHUNK), count - 1)  # the last chunk is filled up with its last row
-        args = (*fixed, *jax.tree.map(lambda column, r=rows: np.asarray(column)[r], columns))
-        parts.append(jax.tree.map(np.asarray, executable(function, static, *args)(*args)))
+        parts.append(
+            jax.tree.map(np.asarray, run(*jax.tree.map(lambda column, r=rows: np.asarray(column)[r], columns)))
+        )
     return jax.tree.map(lambda *pieces: np.concatenate(pieces)[:count], *parts)
 
 
@@ -55,7 +60,8 @@ def ended(found: States, end: Carry, over: np.ndarray) -> States:
     """The end of the run is what its last event left behind, which begins no step."""
     if not np.any(over):
         return found
-    last = States(end.t, merge(end.y.q), merge(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
+    q, v = (np.stack(y) if isinstance(y, tuple) else np.asarray(y) for y in (end.y.q, end.y.v))
+    last = States(end.t, q, v, end.y.extra, end.y.work, end.phases, end.memory)
 
     def choose(column: np.ndarray, value: Given) -> Any:
         mask = over.reshape(-1, *(1,) * (np.ndim(column) - 1))

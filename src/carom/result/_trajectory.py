@@ -9,7 +9,7 @@ Every variable has its unit and meaning in its attributes, and every dimension i
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 

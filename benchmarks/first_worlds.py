@@ -36,9 +36,7 @@ def four_feet() -> tuple[carom.World, carom.State, float]:
     table = carom.Link(carom.Body(mass=2.0, inertia=0.2), name="table", sites=at)
     robot = carom.Mechanism([table], base=carom.Free())
     floor, rubs = carom.Plane(height=0.0), carom.Coulomb(0.4)
-    contacts = [
-        carom.Contact(robot.site(foot), floor, carom.Newton(restitution=0.3), rubs, name=foot) for foot in at
-    ]
+    contacts = [carom.Contact(robot.site(foot), floor, carom.Newton(restitution=0.3), rubs, name=foot) for foot in at]
     world = carom.World(robot, contacts)
     return world, world.state(angles=[0.2], base=(0.0, 0.6), base_velocity=(0.5, 0.0)), 1.0
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
 
-from .. import native
-from ._run import compiler_options
+from .. import errors, native
+from ._run import compiler_options, executable
 
 
 def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -40,3 +42,23 @@ class jit:
             run = _machine_code(self.function, args) or jax.jit(self.function, compiler_options=compiler_options())
             self.made[tree, shapes] = run
         return run(*args)
+
+
+def kept(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of trees, compiled and kept on disk as the engine's own programs are.
+
+    What is no array is a constant of the program. Within a transformation it is part of what is traced.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if errors.traced(args):
+            return function(*args)
+        arrays, fixed = eqx.partition(args, lambda x: isinstance(x, jax.Array | np.ndarray))
+        return jax.device_put(executable(_called, (function, fixed), arrays)(arrays))
+
+    return call
+
+
+def _called(function: Callable[..., Any], fixed: Any, arrays: Any) -> Any:
+    return function(*eqx.combine(arrays, fixed))

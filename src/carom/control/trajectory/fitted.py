@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import errors
+from ... import errors, native
+from ...hybrid.compiling import kept
 from ...quantities import Function, Given, Index, Matrix, Real, Vector
 from ._knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
@@ -67,6 +67,7 @@ class Fitted(AbstractTrajectory):
         return Motion(q, v / half, a / half**2)
 
 
+@kept
 def _on_grid(function: Function, bounds: Vector, within: Matrix) -> Any:
     """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
 
@@ -76,8 +77,9 @@ def _on_grid(function: Function, bounds: Vector, within: Matrix) -> Any:
             raise errors.CaromError(f"function of Fitted returns shape {value.shape}; it must be a vector")
         return value
 
-    pieces = jnp.arange(bounds.shape[0] - 1)
-    return jax.vmap(lambda i: jax.vmap(jax.vmap(lambda x: one(i, x)))(within))(pieces)
+    pieces, (parts, nodes) = bounds.shape[0] - 1, within.shape
+    found = native.rows(one)(jnp.repeat(jnp.arange(pieces), within.size), jnp.tile(within.ravel(), pieces))
+    return found.reshape(pieces, parts, nodes, -1)
 
 
 def _to_series(nodes: int) -> np.ndarray:

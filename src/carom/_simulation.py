@@ -22,6 +22,7 @@ from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
 from .hybrid._opening import refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
 from .hybrid._run import EventRow, StepRow, chunk, executable, one_by_one, runs_away, start
+from .hybrid._store import back_end
 from .hybrid.condition import condition_of
 from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
@@ -158,7 +159,12 @@ def _drive(
         show.close()
     done = time.perf_counter()
     statistics = Statistics(
-        int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
+        int(carry.steps),
+        int(carry.rejected),
+        int(carry.events),
+        compiled_at - began,
+        done - compiled_at,
+        back_end(run),
     )
     if int(carry.outcome) == outcome.STEP_LIMIT and bool(runs_away(world, begin.q, begin.v, carry.y)):
         carry = carry._replace(outcome=jnp.asarray(outcome.RUNAWAY))

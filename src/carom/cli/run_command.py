@@ -125,7 +125,7 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
     struck = sum(i["struck"] for i in summary["impacts"])
     typer.echo(
         f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
-        f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
+        f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s ({solver['back_end']})"
         + (f"; the energy ledger closes to {energy['max_error_percent']:.1e} %" if energy else "")
         + (f"; largest penetration of a rigid contact {inside['largest']:.1e} {inside['unit']}" if inside else "")
     )

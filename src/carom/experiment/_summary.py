@@ -124,7 +124,8 @@ def _solver(experiment: Experiment) -> dict[str, Any]:
     each = [result.statistics for result in experiment.results]
     names = ("steps", "rejected", "events", "compile_seconds", "run_seconds")
     run = experiment.scenario.run
-    settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol}
+    back_ends = ", ".join(dict.fromkeys(s.back_end for s in each))
+    settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol, "back_end": back_ends}
     return settings | {name: sum(getattr(s, name) for s in each) for name in names}
 
 

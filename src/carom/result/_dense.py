@@ -12,7 +12,7 @@ import numpy as np
 
 from ..hybrid._carry import Carry
 from ..hybrid._run import StepRow, executable
-from ..quantities import Function, Given, Times
+from ..quantities import Columns, Coordinates, Function, Given, Times
 from ._records import States
 
 if TYPE_CHECKING:
@@ -56,12 +56,23 @@ def standing(end: Carry) -> StepRow:
     return jax.tree.map(lambda x: np.asarray(x)[None], row)
 
 
+def vector_of(values: Coordinates) -> np.ndarray:
+    """Coordinates as the engine carries them, as an array."""
+    return np.stack([np.asarray(x) for x in values]) if isinstance(values, tuple) else np.asarray(values)
+
+
+def with_end(columns: Columns, end: Columns) -> np.ndarray:
+    """Columns of the steps' beginnings as rows of an array, and the end of the run behind them."""
+    if isinstance(columns, tuple):
+        return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
+    return np.concatenate([columns, np.asarray(end)[None]])
+
+
 def ended(found: States, end: Carry, over: np.ndarray) -> States:
     """The end of the run is what its last event left behind, which begins no step."""
     if not np.any(over):
         return found
-    q, v = (np.stack(y) if isinstance(y, tuple) else np.asarray(y) for y in (end.y.q, end.y.v))
-    last = States(end.t, q, v, end.y.extra, end.y.work, end.phases, end.memory)
+    last = States(end.t, vector_of(end.y.q), vector_of(end.y.v), end.y.extra, end.y.work, end.phases, end.memory)
 
     def choose(column: np.ndarray, value: Given) -> Any:
         mask = over.reshape(-1, *(1,) * (np.ndim(column) - 1))

@@ -81,11 +81,10 @@ def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
 
 
 def _attributes(result: Result) -> dict[str, str]:
-    from .. import __version__
-
     return {
         "title": f"motion of {', '.join(result.world.mechanism.topology.tree_names)}",
-        "source": f"carom {__version__}",
+        "source": f"carom {result.made.version}",
+        "computed_by": str(result.made),
         "outcome": result.outcome,
         "angles": "absolute, from the world's x axis, counter-clockwise positive",
     }

@@ -24,6 +24,7 @@ from .. import errors, native
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._run import executable, named, start, to_end, together
+from ..hybrid._store import back_end
 from ..hybrid.scene import Continuous
 from ..hybrid.settings import Integration
 from ..hybrid.solvers import RungeKutta
@@ -72,16 +73,16 @@ def on_gpu(
     integration: Integration,
     kernel: bool,
     either: bool,
-) -> Ends:
+) -> tuple[Ends, str]:
     """In one kernel, one thread per lane; what a thread cannot hold, such as long arrays, goes in lockstep."""
     if kernel:
         try:
             run = _kernel(make, how, integration, parameters, given)
-            return run((integration,), jax.tree.map(np.asarray, (parameters, given)))
+            return run((integration,), jax.tree.map(np.asarray, (parameters, given))), "CUDA"
         except (NotImplementedError, native.TooLarge, native.Trouble) as why:
             if not either:
                 raise errors.CaromError(f"one_kernel of batch: {why}; leave it out to run in lockstep") from None
-    return lockstep(make, how, parameters, given, integration)
+    return lockstep(make, how, parameters, given, integration), native.by_xla()
 
 
 def _kernel(make: Function, how: How, integration: Integration, parameters: PyTree, given: PyTree) -> native.Kernel:
@@ -139,7 +140,7 @@ def _one_by_one(
     return jax.lax.map(one, (parameters, given))
 
 
-def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> Ends:
+def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> tuple[Ends, str]:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
     lanes, cores = len(jax.tree.leaves(parameters)[0]), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
@@ -152,7 +153,7 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]
-    return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole))
+    return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole)), back_end(run)
 
 
 def _dealt_back(columns: Sequence[np.ndarray]) -> np.ndarray:

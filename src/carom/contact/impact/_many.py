@@ -14,7 +14,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ... import errors
 from ...hybrid._row_arrays import RowArrays
 from ...hybrid.automaton import AbstractAutomaton, Anatomy, Bars, Flow, Holding, Landing, Standing
 from ...hybrid.condition import NEVER, ROUNDING, SHALLOW, Condition, Watch
@@ -80,7 +79,7 @@ class ManyRigidContacts(AbstractAutomaton):
     ) -> None:
         refuse_mixed(contacts)
         self.crowd, self.names = Crowd(kinds_of(mechanism, contacts)), tuple(c.name for c in contacts)
-        self.settle_speed, self.name = errors.array(settle_speed), name
+        self.settle_speed, self.name = jnp.asarray(settle_speed, dtype=float), name
         self.friction_rule = checked_rule(name, friction_rule, contacts)
 
     @property

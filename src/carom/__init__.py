@@ -12,6 +12,8 @@ from ._lazily import when_imported as _when_imported
 _SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
 if "xla_backend_extra_options" not in _os.environ.get("XLA_FLAGS", ""):
     _os.environ["XLA_FLAGS"] = f"{_os.environ.get('XLA_FLAGS', '')} --xla_backend_extra_options={_SMALL_LOOP}=2000000"
+# What goes wrong in XLA is an exception; what it says on top of that, such as how slowly it compiles, is for nobody.
+_os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def _set_up(jax: _ModuleType) -> None:

@@ -52,7 +52,7 @@ def run(
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
     try:
-        say("compiling and running" if scenario.crawl is None else "planning")
+        say("running" if scenario.crawl is None else "planning")
         with place:
             check_names(scenario)
             found = perform(scenario, say, False if quiet or json else None)

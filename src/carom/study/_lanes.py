@@ -31,6 +31,7 @@ from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
 from ..quantities import Function, Real
+from . import _memory as memory
 
 LONG = 100  # lanes on a CPU from which a program is compiled thoroughly
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
@@ -63,6 +64,21 @@ def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integr
 
 def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> Ends:
     return jax.vmap(lambda p, a, b: _ends(make(p), a, b))(parameters, first, last)
+
+
+def refuse_too_many(make: Function, how: How, parameters: PyTree, given: PyTree, kernel: bool | None) -> None:
+    """Say what memory a large batch takes, before anything of it is compiled; `kernel` None: it runs on a CPU."""
+    lanes = len(jax.tree.leaves(parameters)[0])
+    if lanes < memory.LARGE:
+        return
+    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x)[1:], jnp.result_type(x)), (parameters, given))
+    carry = jax.eval_shape(partial(_begin, make, how), *one, 1.0)
+    first = memory.size_of(one)
+    last = memory.size_of((carry.t, carry.y, carry.phases, carry.memory, carry.steps, carry.events, carry.depth))
+    memory.refuse_beyond(lanes, lanes * memory.COPIES * (first + last), memory.of_host(), "the memory that is free")
+    if kernel is not None:
+        each = first + (last if kernel else memory.LOCKSTEP * memory.size_of(carry))
+        memory.refuse_beyond(lanes, lanes * each, memory.of_device(), "the accelerator's memory that is free")
 
 
 def on_gpu(

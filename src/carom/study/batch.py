@@ -20,7 +20,7 @@ from ..hybrid.world import World
 from ..mechanism.state import State
 from ..quantities import Function
 from ..result._records import Made, made_by
-from ._lanes import How, Start, on_cpu, on_gpu, state_of
+from ._lanes import How, Start, on_cpu, on_gpu, refuse_too_many, state_of
 
 KERNEL_PAYS = 256  # lanes on a GPU from which a thread for each is faster than all of them in lockstep
 
@@ -90,7 +90,8 @@ def batch(
     failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     On a GPU every lane is a thread of one kernel, or, with `one_kernel=False` and where a thread cannot hold a lane
-    (long arrays, linear algebra of a library), all lanes advance in lockstep.
+    (long arrays, linear algebra of a library), all lanes advance in lockstep. The memory that many lanes take is
+    estimated first; a batch for which there is not enough is refused, in a sentence that says in how many to give it.
 
         start = world_with(0.1).state(angles=[60, 45], degrees=True)
         carom.batch(world_with, jnp.linspace(0.05, 0.5, 1000), start, until=6.0)
@@ -100,10 +101,12 @@ def batch(
     lanes = _lanes(parameters)
     begin, given = _starts(start, lanes)
     how = (begin, chosen.ledger)
-    if jax.default_backend() == "cpu":
+    on_host = jax.default_backend() == "cpu"
+    wanted = not on_host and (lanes >= KERNEL_PAYS if one_kernel is None else one_kernel)
+    refuse_too_many(make, how, parameters, given, None if on_host else wanted)
+    if on_host:
         carry, back_end = on_cpu(make, how, parameters, given, integration)
     else:
-        wanted = lanes >= KERNEL_PAYS if one_kernel is None else one_kernel
         carry, back_end = on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
     out = Batch(
         carry.t,

@@ -21,8 +21,8 @@ from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
-from .hybrid._opening import refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
-from .hybrid._run import EventRow, StepRow, chunk, executable, one_by_one, runs_away, start
+from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
+from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid._store import back_end
 from .hybrid.condition import condition_of
 from .hybrid.scene import merge

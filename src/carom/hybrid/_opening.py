@@ -10,7 +10,7 @@ import numpy as np
 from .. import errors
 from ..mechanism.state import State
 from ._bonds import unmet
-from ._run import BLUR, INSIDE, executable, one_by_one, size_for, units_of
+from ._run import BLUR, INSIDE, executable, size_for, units_of
 from .automaton import Bars
 from .scene import Scene, split
 from .world import World
@@ -61,6 +61,17 @@ def refuse_overlaps(world: World, overlaps: Any) -> None:
                 f"contact '{name}' starts {depth:g} {unit} inside its surface; a run starts outside; move one of "
                 "them, or turn the surface's normal to its free side"
             )
+
+
+def one_by_one(overlaps: Any) -> list[tuple[str, float, float]]:
+    """Name, depth and rounding of every contact of all automata."""
+    out = []
+    for found in overlaps:
+        for key, values in found.items():
+            names = key if isinstance(key, tuple) else (key,)
+            depths, roundings = (np.ravel(np.asarray(x)) for x in values)
+            out += [(n, float(d), float(r)) for n, d, r in zip(names, depths, roundings, strict=True)]
+    return out
 
 
 def refuse_start(world: World, state: State) -> None:

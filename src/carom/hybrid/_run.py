@@ -183,17 +183,6 @@ def size_for(world: World, units: dict[str, str], contact: str) -> Any:
     return 1.0 if units.get(contact) == "rad" else world.length
 
 
-def one_by_one(overlaps: Any) -> list[tuple[str, float, float]]:
-    """Name, depth and rounding of every contact of all automata."""
-    out = []
-    for found in overlaps:
-        for key, values in found.items():
-            names = key if isinstance(key, tuple) else (key,)
-            depths, roundings = (np.ravel(np.asarray(x)) for x in values)
-            out += [(n, float(d), float(r)) for n, d, r in zip(names, depths, roundings, strict=True)]
-    return out
-
-
 def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:
     """Advance until the outcome is known; with `reverse_steps`, in a loop that reverse mode can go through.
 

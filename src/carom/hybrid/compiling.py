@@ -10,6 +10,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from .. import errors, native
 from ._run import compiler_options, executable
@@ -60,5 +61,5 @@ def kept(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _called(function: Callable[..., Any], fixed: Any, arrays: Any) -> Any:
+def _called(function: Callable[..., Any], fixed: PyTree, arrays: PyTree) -> Any:
     return function(*eqx.combine(arrays, fixed))

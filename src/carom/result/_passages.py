@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from .. import native
 from ..hybrid.condition import SHALLOW
@@ -52,9 +53,9 @@ def passages(result: Result) -> list[str]:
     return out
 
 
-def _gaps(ground: Any, points: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _gaps(ground: PyTree, points: np.ndarray, times: np.ndarray) -> np.ndarray:
     return np.asarray(chunked(_gap_of, (), (ground,), (points[:, 0], points[:, 1], times)))
 
 
-def _gap_of(ground: Any, x: Vector, y: Vector, t: Vector) -> Any:
+def _gap_of(ground: PyTree, x: Vector, y: Vector, t: Vector) -> Any:
     return native.rows(lambda *at: jnp.asarray(ground.gap(*at), dtype=float))(x, y, t)

@@ -51,7 +51,7 @@ def table(result: Result, times: Times | None = None) -> Table:
     return Table(times, found, names, _attributes(result))
 
 
-def trajectory(result: Result) -> xarray.Dataset:
+def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
     """The same, for those who go on in Python."""
     try:
         import xarray
@@ -59,8 +59,8 @@ def trajectory(result: Result) -> xarray.Dataset:
         raise errors.CaromError(
             "trajectory needs xarray, which is not installed; pip install 'carom[results]'"
         ) from None
-    times, found, names, said = table(result)
-    return xarray.Dataset(found, {"time": ("time", times, {"units": "s", "long_name": "time"}), **names}, said)
+    instants, found, names, said = table(result, times)
+    return xarray.Dataset(found, {"time": ("time", instants, {"units": "s", "long_name": "time"}), **names}, said)
 
 
 def save(result: Result, path: str | Path, samples: int | None = None) -> Path:

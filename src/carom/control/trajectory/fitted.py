@@ -75,7 +75,7 @@ def _on_grid(function: Function, bounds: Vector, within: np.ndarray) -> Any:
 
 
 @kept
-def _at(function: Function, bounds: Vector, pieces: np.ndarray, shares: np.ndarray) -> Any:
+def _at(function: Function, bounds: Vector, pieces: Vector, shares: Vector) -> Any:
     """Values of the function at shares of its pieces, a row each."""
 
     def one(i: Index, share: Real) -> Any:

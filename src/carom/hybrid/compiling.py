@@ -12,8 +12,15 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors, native
+from .. import native
 from ._run import compiler_options, executable
+
+try:
+    from jax._src.core import trace_state_clean
+except ImportError:  # JAX's own affair, which may go: then nothing is known to be outside of a transformation
+
+    def trace_state_clean() -> bool:
+        return False
 
 
 def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -53,7 +60,7 @@ def kept(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any) -> Any:
-        if errors.traced(args):
+        if not trace_state_clean():  # also what a user's function closes over may be traced
             return function(*args)
         arrays, fixed = eqx.partition(args, lambda x: isinstance(x, jax.Array | np.ndarray))
         return jax.device_put(executable(_called, (function, fixed), arrays)(arrays))

@@ -33,10 +33,12 @@ def lazily(package: str) -> tuple[Asked, Told, list[str]]:
     places = {name: place for place, name in LISTED.findall(text)}
 
     def asked(name: str) -> object:
-        place = places.get(name)
-        if place is None:
+        place = places.get(name, "")
+        if not place and not name.startswith("_") and importlib.util.find_spec(f"{package}.{name}"):
+            place = "."  # a module that is not listed is there all the same
+        if not place:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        found = importlib.import_module(place.rstrip(".") + f".{name}" if place == "." else place, package)
+        found = importlib.import_module(f".{name}" if place == "." else place, package)
         value = found if place == "." else getattr(found, name)
         setattr(module, name, value)  # asked for once
         return value

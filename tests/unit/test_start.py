@@ -23,6 +23,8 @@ for words in (["--help"], ["list"], ["list", "--json"], *([*line.more, "--help"]
     assert "jax" not in sys.modules, words
 import jax
 assert jax.config.jax_enable_x64 and jax.numpy.ones(1).dtype == float
+import carom
+assert carom.errors.number and carom.mechanism.Numbers and not hasattr(carom, "nothing")
 """
 
 

@@ -17,7 +17,7 @@ LONGEST_MODULE, LONGEST_FUNCTION = 300, 60
 
 # From the ground up: a package imports from its own floor's left neighbours and from the floors below.
 LADDER = (
-    ("quantities", "_arguments", "errors", "_cache", "_progress", "forms", "registry", "native"),
+    ("_lazily", "quantities", "_arguments", "errors", "_cache", "_progress", "forms", "registry", "native"),
     ("beam",),
     ("mechanism",),
     ("dynamics", "derivation"),
@@ -125,7 +125,7 @@ LISTS = (
 def imported_modules(path: Path, tree: ast.Module) -> Iterator[Path]:
     """Modules of the package that a module imports from, when it is itself imported or for types."""
     base = path.parent
-    for node in tree.body:
+    for node in [each for top in tree.body for each in (top.body if isinstance(top, ast.If) else [top])]:
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = base
             for _ in range(node.level - 1):

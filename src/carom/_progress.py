@@ -30,8 +30,9 @@ class Line:
         self.whole, self.began = whole, time.perf_counter()
         self.task: TaskID | None = None
 
-    def update(self, words: str, done: float | None = None) -> None:
-        if not self.wanted or time.perf_counter() - self.began < self.patience:
+    def update(self, words: str, done: float | None = None, *, at_once: bool = False) -> None:
+        early = time.perf_counter() - self.began < self.patience
+        if not self.wanted or (early and not at_once):
             return
         if self.task is None:
             display = Line._display = Line._display or _display()
@@ -41,6 +42,7 @@ class Line:
         Line._display.update(self.task, description=words, completed=done)
 
     def close(self) -> None:
+        self.began = time.perf_counter()  # what may follow is shown when it takes long by itself
         if self.task is None or Line._display is None:
             return
         Line._display.remove_task(self.task)
@@ -75,6 +77,10 @@ class RunLine(Line):
     def __init__(self, wanted: bool | None, until: float, columns: list[int]) -> None:
         super().__init__(wanted, until, PATIENCE)
         self.until, self.columns, self.impacts = until, columns, 0
+
+    def compiling(self, what: str, seconds: float) -> None:
+        """Shown at once: nothing else will be, before it is compiled."""
+        self.update(f"compiling {what}, about {max(1, round(seconds))} s", at_once=True)
 
     def ran(self, t: float, events: int, rows: np.ndarray) -> None:
         self.impacts += int(np.sum(rows[:, self.columns]))

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
-from .hybrid._opening import refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
-from .hybrid._run import EventRow, StepRow, chunk, executable, one_by_one, runs_away, start
+from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
+from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
+from .hybrid._store import back_end
 from .hybrid.condition import condition_of
 from .hybrid.scene import merge
 from .hybrid.settings import NO_LIMIT, Integration, Settings, settings_or_default
@@ -136,11 +138,14 @@ def _drive(
     begin: State,
 ) -> Result:
     """Chunk after chunk, until the end or Ctrl-C."""
-    store = _Store(stream)
-    run = quick = executable(chunk, (ROWS,), world, integration, carry)
+    store, show = _Store(stream), RunLine(progress, float(integration.until), _impact_columns(world))
+    try:
+        compiling = partial(show.compiling, *_work(world))
+        run = quick = executable(chunk, (ROWS,), world, integration, carry, before=compiling)
+    finally:
+        show.close()
     compiled_at = time.perf_counter()
     store.describe(world, carry)
-    show = RunLine(progress, float(integration.until), _impact_columns(world))
     try:
         while int(carry.outcome) == outcome.RUNNING:
             if run is quick and int(carry.steps) > ENOUGH and not native.worked(run, 0):
@@ -158,11 +163,24 @@ def _drive(
         show.close()
     done = time.perf_counter()
     statistics = Statistics(
-        int(carry.steps), int(carry.rejected), int(carry.events), compiled_at - began, done - compiled_at
+        int(carry.steps),
+        int(carry.rejected),
+        int(carry.events),
+        compiled_at - began,
+        done - compiled_at,
+        back_end(run),
     )
     if int(carry.outcome) == outcome.STEP_LIMIT and bool(runs_away(world, begin.q, begin.v, carry.y)):
         carry = carry._replace(outcome=jnp.asarray(outcome.RUNAWAY))
     return Result(world, integration, carry, lambda: unpack(world, carry, *store.read()), statistics, begin)
+
+
+def _work(world: World) -> tuple[str, float]:
+    """What has to be compiled, and how long that takes, roughly [s]: exits cost most, and XLA is slower."""
+    links, contacts = world.mechanism.topology.links, len(world.contacts)
+    words = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((links, "link"), (contacts, "contact")) if n]
+    seconds = 0.3 + 0.03 * world.mechanism.dof + 0.05 * len(world.events)
+    return " with ".join(words), seconds * (1.0 if native.wanted() and not world.arrays else 8.0)
 
 
 def _rows_like(world: World, carry: Carry) -> tuple[StepRow, EventRow]:

@@ -6,18 +6,19 @@ import contextlib
 import contextvars
 import dataclasses
 import functools
+import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PyTree
 
 from .quantities import Flag
+
+if TYPE_CHECKING:
+    from jaxtyping import PyTree
 
 
 class CaromError(ValueError):
@@ -38,11 +39,15 @@ class CaromWarning(UserWarning):
     """A result that is as asked for, but that its user should look at."""
 
 
+def traced(*values: object) -> bool:
+    """Does JAX trace a number in them? Not before it is imported, which help and lists never do."""
+    jax = sys.modules.get("jax")
+    return jax is not None and any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+
+
 def known(value: object) -> np.ndarray | None:
     """The numbers behind `value`, or None while JAX traces it (a traced number has no value to check)."""
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
-        return None
-    return np.asarray(value, dtype=float)
+    return None if traced(value) else np.asarray(value, dtype=float)
 
 
 def library_for(*values: object) -> Any:
@@ -50,7 +55,20 @@ def library_for(*values: object) -> Any:
 
     Each operation of JAX on known numbers is a program that is compiled, for some 20 ms, and again for each shape.
     """
-    return jnp if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)) else np
+    if not traced(*values):
+        return np
+    import jax.numpy as jnp
+
+    return jnp
+
+
+def array(value: object) -> Any:
+    """Numbers as an array of JAX's; known ones go through NumPy, because JAX compiles a program for each shape."""
+    import jax
+    import jax.numpy as jnp
+
+    as_it_is = traced(value) or isinstance(value, jax.Array)
+    return jnp.asarray(value if as_it_is else np.asarray(value, dtype=float), dtype=float)
 
 
 _FLAWS: contextvars.ContextVar[list[Any] | None] = contextvars.ContextVar("flaws", default=None)
@@ -86,6 +104,8 @@ def broken(tree: PyTree) -> Any:
                 check = vars(kind).get("__check_init__")
                 if check is not None:
                     check(node)
+    import jax.numpy as jnp
+
     return functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
 
 
@@ -104,7 +124,7 @@ def _nodes(tree: PyTree) -> Iterator[Any]:
 
 def refuse_if(wrong: Flag, sentence: Callable[[], str], field: str = "") -> None:
     """Refuse, with a sentence, what breaks a rule between numbers; in a lane, where they are traced, a flaw."""
-    if isinstance(wrong, jax.core.Tracer):
+    if traced(wrong):
         flaw(wrong)
     elif bool(wrong):
         raise CaromError(sentence(), field=field)
@@ -119,9 +139,11 @@ def number(owner: str, field: str, value: object, *, above: float | None = None,
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; it must be a number", field=field) from None
     if array is None:
+        import jax.numpy as jnp
+
         low = -jnp.inf if above is None else above
-        traced = jnp.asarray(value)
-        flaw(~(jnp.isfinite(traced) & (traced > low) & (traced >= (-jnp.inf if least is None else least))))
+        x = jnp.asarray(value)
+        flaw(~(jnp.isfinite(x) & (x > low) & (x >= (-jnp.inf if least is None else least))))
         return
     if array.shape != ():
         raise CaromError(f"{field} of {owner} has shape {array.shape}; it must be a single number", field=field)
@@ -166,6 +188,8 @@ def vector(owner: str, field: str, value: object, size: int) -> None:
     except (TypeError, ValueError):
         raise CaromError(f"{field} of {owner} is {value!r}; every entry must be a number", field=field) from None
     if array is None:
+        import jax.numpy as jnp
+
         entries: Any = value
         flaw(~functools.reduce(lambda a, b: a & b, [jnp.isfinite(entries[i]) for i in range(size)], jnp.asarray(True)))
     elif not np.all(np.isfinite(array)):

@@ -235,7 +235,7 @@ def test_a_mistake_of_an_object_is_said_with_file_and_line(run, tmp_path):
     assert f"{file} is empty; `carom new FILE` writes a scenario" in refused(run("check", file))
 
 
-@pytest.mark.parametrize("package", ["matplotlib", "xarray", "h5netcdf"])
+@pytest.mark.parametrize("package", ["matplotlib", "h5netcdf"])
 def test_what_is_not_installed_is_said_before_the_run(run, monkeypatch, tmp_path, package):
     monkeypatch.setattr(output, "find_spec", lambda name: None if name == package else name)
     monkeypatch.setattr(experiment, "perform", lambda *_: pytest.fail("it ran"))

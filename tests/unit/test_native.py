@@ -139,6 +139,9 @@ def test_loops_carry_numbers_and_rows():
     )
     rows = RNG.normal(size=(700, 3))
     check(lambda rows: jax.lax.map(lambda r: jnp.cumsum(r), rows), rows)
+    long, at = RNG.normal(size=(7, 50, 2, 3)), np.asarray([[0, 0], [6, 49], [3, 7], [9, 60], [-1, -2]])
+    check(lambda a, at: jax.lax.map(lambda k: a[k[0], k[1]], at), long, at)
+    check(lambda a, at: jax.lax.map(lambda k: jax.lax.dynamic_slice(a, (k[0], k[1], 0, 0), (1, 5, 2, 3)), at), long, at)
     for reverse in (False, True):
         check(lambda rows, r=reverse: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows, reverse=r), rows)
     check(lambda rows: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows[:2]), rows[:3])

@@ -255,3 +255,13 @@ def test_planned_torques_refuse(arm, path, torques):
     for words, act in wrong.items():
         with pytest.raises(CaromError, match=words):
             act()
+
+
+def test_a_fitted_function_may_close_over_what_is_traced():
+    def at(size):
+        return (
+            carom.control.trajectory.Fitted(lambda i, t: jnp.stack([size * jnp.sin(t)]), [0.0, 1.0, 2.0]).at(0.7).q[0]
+        )
+
+    slope = [at(1.0), jax.jit(at)(1.0), jax.grad(at)(2.0), jax.jacfwd(at)(2.0), jax.vmap(at)(jnp.ones(1))[0]]
+    np.testing.assert_allclose(slope, np.sin(0.7), rtol=1e-12)

@@ -147,4 +147,7 @@ def _without_tree(m: Mechanism, grip: Site, links: Sequence[int], hand: Site) ->
 
 
 def _rows(values: PyTree, which: list[int]) -> Any:
-    return tuple(values[i] for i in which) if isinstance(values, tuple) else values[np.asarray(which, dtype=int)]
+    if isinstance(values, tuple):
+        return tuple(values[i] for i in which)
+    of = errors.library_for(values)
+    return errors.array(of.asarray(values)[np.asarray(which, dtype=int)])

@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -21,6 +20,7 @@ from jaxtyping import Array
 from .. import errors
 from .._arguments import Name, SiteLike
 from ..dynamics import mass_matrix, site_position, solve_kkt
+from ..hybrid.compiling import kept
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
 from ..quantities import Real, Vector
@@ -119,7 +119,7 @@ def _blow(
     )
 
 
-@eqx.filter_jit
+@kept
 def _solved(
     count: int, held: tuple[int, ...], mechanism: Mechanism, hand: str, grip: str, q: Vector, v: Vector, e: Real
 ) -> tuple[Any, Any, Any]:

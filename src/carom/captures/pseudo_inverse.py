@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
 from .. import errors
 from .._arguments import SiteLike
 from ..dynamics import mass_matrix, site_jacobian
+from ..hybrid.compiling import kept
 from ..mechanism import Mechanism, Site
 from ..mechanism.state import State, refuse_state
+from ..quantities import Vector
 from .capture_blow import refuse_apart, sites_of
 from .record import Capture
 
@@ -28,15 +32,7 @@ def capture_by_pseudo_inverse(mechanism: Mechanism, hand: SiteLike, grip: SiteLi
     start = refuse_state(start, mechanism)
     q, v = start.q, start.v
     refuse_apart(mechanism, arm, target, q)
-    o = _object_coordinates(mechanism, target)
-    p = np.asarray([i for i in range(mechanism.dof) if i not in o])
-    matrix = mass_matrix(mechanism, q)
-    J = site_jacobian(mechanism, q, arm)[:, p]
-    plus = jnp.linalg.pinv(site_jacobian(mechanism, q, target)[:, o])
-    M, M_O = matrix[np.ix_(p, p)], matrix[np.ix_(o, o)]
-    across = J.T @ plus.T @ M_O
-    moved = jnp.linalg.solve(M + across @ plus @ J, M @ v[p] + across @ v[o])
-    after = v.at[p].set(moved).at[o].set(plus @ J @ moved)
+    after, impulse = _blow(mechanism, arm.name, target.name, _object_coordinates(mechanism, target), q, v)
     return Capture(
         mechanism=mechanism,
         hand=arm.name,
@@ -47,14 +43,31 @@ def capture_by_pseudo_inverse(mechanism: Mechanism, hand: SiteLike, grip: SiteLi
         q=q,
         before=v,
         after=after,
-        impulse=-plus.T @ M_O @ (after[o] - v[o]),
+        impulse=impulse,
         moment=jnp.zeros(()),
         base_impulse=jnp.zeros(3),
         stages=(),
     )
 
 
-def _object_coordinates(mechanism: Mechanism, grip: Site) -> np.ndarray:
+@kept
+def _blow(
+    mechanism: Mechanism, hand: str, grip: str, of_object: tuple[int, ...], q: Vector, v: Vector
+) -> tuple[Any, Any]:
+    """Velocities after the blow, and what the hand gives the object."""
+    o = np.asarray(of_object)
+    p = np.asarray([i for i in range(mechanism.dof) if i not in of_object])
+    matrix = mass_matrix(mechanism, q)
+    J = site_jacobian(mechanism, q, mechanism.site(hand))[:, p]
+    plus = jnp.linalg.pinv(site_jacobian(mechanism, q, mechanism.site(grip))[:, o])
+    M, M_O = matrix[np.ix_(p, p)], matrix[np.ix_(o, o)]
+    across = J.T @ plus.T @ M_O
+    moved = jnp.linalg.solve(M + across @ plus @ J, M @ v[p] + across @ v[o])
+    after = v.at[p].set(moved).at[o].set(plus @ J @ moved)
+    return after, -plus.T @ M_O @ (after[o] - v[o])
+
+
+def _object_coordinates(mechanism: Mechanism, grip: Site) -> tuple[int, ...]:
     """(x, y, angle) of an object that is one free rigid body."""
     top = mechanism.topology
     tree = top.trees[grip.link]
@@ -64,4 +77,4 @@ def _object_coordinates(mechanism: Mechanism, grip: Site) -> np.ndarray:
             f"the object '{top.tree_names[tree]}' is not one free rigid body; the pseudo-inverse formula is written "
             "for its three coordinates; use carom.capture"
         )
-    return np.asarray([at, at + 1, top.angle_index(grip.link)])
+    return at, at + 1, top.angle_index(grip.link)

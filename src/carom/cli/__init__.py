@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 NEEDED = ("typer", "rich", "pydantic", "tomli_w")
@@ -9,6 +10,7 @@ NEEDED = ("typer", "rich", "pydantic", "tomli_w")
 
 def main() -> None:
     """Entry point of the `carom` script."""
+    gc.set_threshold(100_000, 10, 10)  # looking for garbage takes a tenth of a start, and there is none yet
     try:
         from .app import app
     except ModuleNotFoundError as missing:

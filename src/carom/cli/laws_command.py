@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from ..contact import catalogue
-from ..contact.card import Card
 from ._speech import as_json, console
+
+if TYPE_CHECKING:
+    from ..contact.card import Card
 
 
 def laws(
@@ -24,6 +25,8 @@ def laws(
 
     Example: carom laws gonthier
     """
+    from ..contact import catalogue
+
     found = _chosen(None if name is None else catalogue.spelled(name), kind)
     if json:
         as_json([{"kind": k, **_record(card)} for k, cards in found.items() for card in cards])
@@ -37,6 +40,8 @@ def laws(
 
 def _chosen(name: str | None, kind: str | None) -> dict[str, list[Card]]:
     """Cards by kind; of one law, or of all."""
+    from ..contact import catalogue
+
     wanted = catalogue.laws(kind) if name is None else {name: catalogue.find(name, kind)}
     return {
         k: [entry.card for entry in entries if entry.card.name in wanted]

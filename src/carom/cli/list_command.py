@@ -16,17 +16,21 @@ def list_(json: Annotated[bool, typer.Option("--json", help="As JSON, for progra
 
     Example: carom list
     """
-    from ..scenario.library import names, shipped
+    from ..scenario.library import names, shipped_tables
 
-    found = [shipped(name) for name in names()]
+    found = []
+    for name in names():
+        tables = shipped_tables(name)
+        said = {key: tables.get(key, "") for key in ("title", "source")}
+        found.append({"name": name, **said, "variants": list(tables.get("variants", {}))})
     if json:
-        as_json([{"name": s.name, "title": s.title, "source": s.source, "variants": list(s.variants)} for s in found])
+        as_json(found)
         return
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("scenario", no_wrap=True)
     table.add_column("what happens", overflow="fold")
     table.add_column("variants", overflow="fold")
     for s in found:
-        table.add_row(Text(s.name), Text(s.title), Text(", ".join(s.variants)))
+        table.add_row(Text(s["name"]), Text(s["title"]), Text(", ".join(s["variants"])))
     console().print(table)
     console().print("\ncarom show NAME tells more, carom run NAME runs it, carom new FILE starts one of your own.")

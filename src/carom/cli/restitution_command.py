@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from .. import errors
-from ..contact import achieved_restitution, catalogue
 from ._restitution_figure import check_target, draw
 from ._speech import as_json, console
+
+if TYPE_CHECKING:
+    from ..contact.catalogue import LawEntry
 
 SHOWN = (0.1, 0.3, 0.5, 0.7, 0.9)  # asked for, in the table of all laws
 
@@ -44,6 +46,8 @@ def restitution(
         raise errors.CaromError(f"--figure is {figure}, and it draws all laws together; add --all, without a name")
     if figure is not None:
         check_target(figure)
+    from ..contact import catalogue
+
     if law is not None:
         _one(catalogue.find(catalogue.spelled(law), "normal"), asked, speed, mass, json)
     else:
@@ -52,19 +56,23 @@ def restitution(
         draw({name: partial(achieved, entry, speed=speed, mass=mass) for name, entry in asking().items()}, figure)
 
 
-def asking() -> dict[str, catalogue.LawEntry]:
+def asking() -> dict[str, LawEntry]:
     """Laws of which a restitution can be asked, by name."""
+    from ..contact import catalogue
+
     return {name: entry for name, entry in catalogue.laws("normal").items() if entry.asks}
 
 
-def achieved(entry: catalogue.LawEntry, asked: float | None, speed: float, mass: float) -> float:
+def achieved(entry: LawEntry, asked: float | None, speed: float, mass: float) -> float:
     """By the example of the catalogue, with the restitution that is asked for."""
+    from ..contact import achieved_restitution
+
     example = entry.example()
     law = example if asked is None else dataclasses.replace(example, restitution=asked)
     return achieved_restitution(law, speed, mass)
 
 
-def _one(entry: catalogue.LawEntry, asked: float | None, speed: float, mass: float, json: bool) -> None:
+def _one(entry: LawEntry, asked: float | None, speed: float, mass: float, json: bool) -> None:
     name = entry.card.name
     if entry.asks and asked is None:
         raise errors.CaromError(f"--asked is missing; '{name}' takes a restitution; add, for instance, --asked 0.8")
@@ -85,7 +93,7 @@ def _one(entry: catalogue.LawEntry, asked: float | None, speed: float, mass: flo
     console().print(grid)
 
 
-def _in_words(entry: catalogue.LawEntry) -> str:
+def _in_words(entry: LawEntry) -> str:
     return " ".join(str(entry.example()).split())
 
 

@@ -52,7 +52,7 @@ def run(
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
     try:
-        say("compiling and running" if scenario.crawl is None else "planning")
+        say("running" if scenario.crawl is None else "planning")
         with place:
             check_names(scenario)
             found = perform(scenario, say, False if quiet or json else None)
@@ -125,7 +125,7 @@ def _tell(summary: dict[str, Any], folder: Path, quiet: bool, json: bool) -> Non
     struck = sum(i["struck"] for i in summary["impacts"])
     typer.echo(
         f"{summary['outcome']}; {_count(struck, 'impact')}, {solver['steps']} steps, compiled in "
-        f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s"
+        f"{solver['compile_seconds']:.1f} s, ran in {solver['run_seconds']:.3f} s ({solver['back_end']})"
         + (f"; the energy ledger closes to {energy['max_error_percent']:.1e} %" if energy else "")
         + (f"; largest penetration of a rigid contact {inside['largest']:.1e} {inside['unit']}" if inside else "")
     )

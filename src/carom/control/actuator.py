@@ -35,7 +35,7 @@ ANCHORED = Slot("anchored", "words", "links of free bases that something outside
 
 
 def _numbers(given: GainsLike) -> Any:
-    return None if given is None else jnp.asarray(given, dtype=float)
+    return None if given is None else errors.array(given)
 
 
 class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
@@ -211,7 +211,7 @@ def gains(name: str, links: int, **given: Any) -> dict[str, Any]:
         if value is not None:
             errors.vector(f"'{name}'", field, value, links)
     refuse_negative(name, "limit", given.get("limit"))
-    return {field: None if value is None else jnp.asarray(value, dtype=float) for field, value in given.items()}
+    return {field: None if value is None else errors.array(value) for field, value in given.items()}
 
 
 def refuse_negative(name: str, field: str, numbers: GainsLike) -> None:

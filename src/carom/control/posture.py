@@ -92,7 +92,9 @@ class PostureControl(AbstractActuator):
         name: str = "control",
     ) -> None:
         n = self.links = mechanism.topology.links
-        self.targets = (np.pi / 180.0 if degrees else 1.0) * jnp.atleast_2d(jnp.asarray(targets, dtype=float))
+        of = errors.library_for(targets)
+        rows = of.atleast_2d(of.asarray(targets, dtype=float))
+        self.targets = errors.array((np.pi / 180.0 if degrees else 1.0) * rows)
         phases = max(len(schedule), 1)
         if self.targets.shape != (phases, n):
             raise errors.CaromError(
@@ -104,7 +106,7 @@ class PostureControl(AbstractActuator):
             raise errors.CaromError(f"targets of '{name}' is {aims.tolist()}; every angle must be a finite number")
         found = gains(name, n, kp=kp, kd=kd, ki=ki, limit=limit)
         self.kp, self.kd, self.limit = found["kp"], found["kd"], found["limit"]
-        self.ki = jnp.zeros(n) if ki is None else found["ki"]
+        self.ki = errors.array(np.zeros(n)) if ki is None else found["ki"]
         self.rate = sampling(name, rate)
         self.schedule, self.name, self.anchored = tuple(schedule), name, names_of(name, anchored)
         self.compensate_weight, self.relative, self.integral = compensate_weight, relative, ki is not None

@@ -13,6 +13,7 @@ from .. import errors
 from .._arguments import Names, TrajectoryLike
 from ..contact.inverse import NO_LEVER, OFF, ContactInverse, refuse_follow
 from ..control.trajectory import AbstractTrajectory, Motion
+from ..hybrid.compiling import kept
 from ..quantities import Given, Index, Matrix, Real, Reals, Vector
 
 SAMPLES = 32  # per piece, of the path of the joints that follow: near enough for Newton's method to keep its branch
@@ -52,6 +53,7 @@ class ClosedMotion(AbstractTrajectory):
         errors.vector("ClosedMotion", "guess", guess, len(self.follow))
         start = jnp.asarray(guess, dtype=float)
         times = jnp.linspace(0.0, self.led.duration, 1 + SAMPLES * self.led.pieces)
+        self.path = start[None]
         self.path, gaps, leverage = _followed(self, start, times)
         _refuse_lost(self, times, gaps, leverage)
 
@@ -80,7 +82,7 @@ class ClosedMotion(AbstractTrajectory):
         return Motion(*found)
 
 
-@eqx.filter_jit
+@kept
 def _followed(motion: ClosedMotion, start: Vector, times: Vector) -> tuple[Any, Any, Any]:
     """Angles of the followers at every time, each found from the one before; gaps and leverages that are left."""
     m = motion.problem.mechanism

@@ -21,10 +21,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import errors
+from .. import errors, native
 from ..contact import ContactEfforts
 from ..control.trajectory import Motion
 from ..dynamics import momentum, site_position
+from ..hybrid.compiling import kept
 from ..quantities import Flag, Index, Real, Times, Vector
 from .gait_step import Step, seen_from_the_other_end
 from .plan import SlidingPlan
@@ -115,9 +116,10 @@ class Gait(eqx.Module):
         return site_position(first.mechanism, first.first, first.mechanism.tip)[0]
 
 
-@eqx.filter_jit
+@kept
 def _over(gait: Gait, times: Vector) -> GaitState:
-    return jax.vmap(gait.at)(times)
+    found: GaitState = native.rows(gait.at)(times)
+    return found
 
 
 def _state(k: Index, plan: SlidingPlan, at_rear: Flag, t: Real, anchor: Real) -> GaitState:

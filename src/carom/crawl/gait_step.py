@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
-from .. import errors
+from .. import errors, native
 from .._arguments import GainsLike
 from ..control.feedforward import FeedForward
 from ..control.trajectory import Fitted
 from ..dynamics import site_position
+from ..hybrid.compiling import kept
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from ..quantities import Given
@@ -70,11 +70,11 @@ class Step(eqx.Module):
         return Fitted(lambda i, t: m.to_relative(motion.piece(i, t).q), motion.knots)
 
 
-@eqx.filter_jit
+@kept
 def _ends(plan: SlidingPlan) -> tuple[Any, Any]:
     """Postures before and after a plan."""
     pieces, times = jnp.asarray([-1, plan.motion.pieces]), jnp.stack([plan.knots[0], plan.knots[-1]])
-    q = jax.vmap(plan.motion.piece)(pieces, times).q
+    q = native.rows(plan.motion.piece)(pieces, times).q
     return q[0], q[1]
 
 

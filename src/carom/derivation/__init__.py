@@ -7,7 +7,14 @@ What is exactly zero in the mechanism (an offset, a spring, a rest angle) does n
 SymPy is imported only when equations are asked for.
 """
 
-from .derive import equations as equations
-from .names import Quantity as Quantity
-from .printed import Equations as Equations
-from .printed import Values as Values
+from typing import TYPE_CHECKING
+
+from .._lazily import lazily
+
+if TYPE_CHECKING:
+    from .derive import equations as equations
+    from .names import Quantity as Quantity
+    from .printed import Equations as Equations
+    from .printed import Values as Values
+
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -41,9 +41,9 @@ def gravity_vector(gravity: Gravity) -> Float[Array, "2"]:
     if not isinstance(gravity, list | tuple) and np.shape(gravity) == ():
         errors.number("world", "gravity", gravity)
         of = errors.library_for(gravity)
-        return jnp.asarray(of.stack([of.zeros(()), -of.asarray(gravity, dtype=float)]))
+        return errors.array(of.stack([of.zeros(()), -of.asarray(gravity, dtype=float)]))
     errors.vector("world", "gravity", gravity, 2)
-    return jnp.asarray(gravity, dtype=float)
+    return errors.array(gravity)
 
 
 def joint_efforts(mechanism: Mechanism, q: Vector, v: Vector) -> Float[Array, " links"]:

@@ -1,4 +1,11 @@
 """Forces that are neither contacts nor controllers."""
 
-from .extra_states import ExtraStates as ExtraStates
-from .spring import Spring as Spring
+from typing import TYPE_CHECKING
+
+from .._lazily import lazily
+
+if TYPE_CHECKING:
+    from .extra_states import ExtraStates as ExtraStates
+    from .spring import Spring as Spring
+
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -49,7 +49,7 @@ class Spring(AbstractAutomaton):
             self.other = to
         else:
             errors.vector("Spring", "to", to, 2)
-            self.point = (jnp.asarray(to[0], dtype=float), jnp.asarray(to[1], dtype=float))
+            self.point = (errors.array(to[0]), errors.array(to[1]))
         if self.other is not None and self.other.link == site.link:
             raise errors.CaromError(
                 f"Spring joins two sites of one link ('{site.name}', '{self.other.name}'); their distance never "

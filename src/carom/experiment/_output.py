@@ -91,7 +91,7 @@ def _numbers(experiment: Experiment, half: Path, found: dict[str, Any], say: Say
 def check_installed(scenario: Scenario) -> None:
     """Refuse before the run what would be missed after it."""
     drawn = scenario.output.figures != []
-    for package in ("xarray", "h5netcdf", *(("matplotlib",) if drawn else ())):
+    for package in ("h5netcdf", *(("matplotlib",) if drawn else ())):
         if find_spec(package) is None:
             raise CaromError(f"results need {package}, which is not installed; run: pip install 'carom[cli]'")
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..result._columns import IMPACTS, STANCES, Column, record
@@ -100,8 +99,8 @@ def _momentum(experiment: Experiment) -> dict[str, Any]:
 
 def _final(experiment: Experiment) -> dict[str, Any]:
     result = experiment.result
-    m, top = result.world.mechanism, result.world.mechanism.topology
-    q, v = jnp.asarray(result.q[-1]), jnp.asarray(result.v[-1])
+    top = result.world.mechanism.topology
+    q, v = np.asarray(result.q[-1]), np.asarray(result.v[-1])
     bends = top.base_dof + top.links
     out: dict[str, Any] = {
         "t": experiment.clips[-1].end,
@@ -114,7 +113,8 @@ def _final(experiment: Experiment) -> dict[str, Any]:
         out |= {"slide_rates": {top.names[k]: float(v[top.angle_index(k)]) for k in top.slid}}
         out["units"] |= {"slides": "m", "slide_rates": "m/s"}
     if top.base_dof:
-        out |= {"base": np.asarray(m.base(q)).tolist(), "base_velocity": np.asarray(m.base(v)).tolist()}
+        base, speed = (x[: top.base_dof].reshape(-1, 2).tolist() for x in (q, v))
+        out |= {"base": base, "base_velocity": speed}
     if top.elastic:
         out |= {"bending": q[bends:].tolist(), "bending_rates": v[bends:].tolist()}
     return out
@@ -124,7 +124,8 @@ def _solver(experiment: Experiment) -> dict[str, Any]:
     each = [result.statistics for result in experiment.results]
     names = ("steps", "rejected", "events", "compile_seconds", "run_seconds")
     run = experiment.scenario.run
-    settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol}
+    back_ends = ", ".join(dict.fromkeys(s.back_end for s in each))
+    settings = {"name": run.solver, "rtol": run.rtol, "atol": run.atol, "back_end": back_ends}
     return settings | {name: sum(getattr(s, name) for s in each) for name in names}
 
 

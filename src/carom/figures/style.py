@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import errors
+from .. import _cache, errors
 from ..result.result import Result
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ RULES = {
 
 def library() -> Any:
     """matplotlib, or a sentence that says how to get it."""
+    # Where carom's cache cannot be written, neither can matplotlib's: that was said already, with the cure.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR if _cache.folder("programs") is None else logging.NOTSET)
     try:
         import matplotlib
         import matplotlib.ticker

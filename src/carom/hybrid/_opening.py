@@ -10,7 +10,7 @@ import numpy as np
 from .. import errors
 from ..mechanism.state import State
 from ._bonds import unmet
-from ._run import BLUR, INSIDE, one_by_one, size_for, units_of
+from ._run import BLUR, INSIDE, executable, size_for, units_of
 from .automaton import Bars
 from .scene import Scene, split
 from .world import World
@@ -30,9 +30,8 @@ def refuse_guards(world: World, guards: list[tuple[Any, ...]]) -> None:
 def check_start(world: World, state: State) -> None:
     """Refuse a state from which no run can start, without compiling one."""
     refuse_unmet(world, state)
-    bars = _bars(world, state)
-    refuse_overlaps(world, [bar.overlaps for bar in bars])
-    _refuse(bars)
+    refuse_overlaps(world, executable(_seen, (), world, state)(world, state)[0])
+    refuse_start(world, state)
 
 
 def refuse_unmet(world: World, state: State) -> None:
@@ -64,17 +63,33 @@ def refuse_overlaps(world: World, overlaps: Any) -> None:
             )
 
 
+def one_by_one(overlaps: Any) -> list[tuple[str, float, float]]:
+    """Name, depth and rounding of every contact of all automata."""
+    out = []
+    for found in overlaps:
+        for key, values in found.items():
+            names = key if isinstance(key, tuple) else (key,)
+            depths, roundings = (np.ravel(np.asarray(x)) for x in values)
+            out += [(n, float(d), float(r)) for n, d, r in zip(names, depths, roundings, strict=True)]
+    return out
+
+
 def refuse_start(world: World, state: State) -> None:
-    _refuse(_bars(world, state))
+    """Say what keeps a run from starting; asked one by one, for the sentence, where something does."""
+    if not any(np.any(flag) for flag in executable(_seen, (), world, state)(world, state)[1]):
+        return
+    for bar in _bars(world, state):
+        for cannot, say in bar.refusals:
+            if bool(cannot):
+                raise errors.CaromError(say())
+
+
+def _seen(world: World, state: State) -> tuple[list[Any], list[Any]]:
+    """Overlaps of all automata, and whether each of their refusals holds."""
+    bars = _bars(world, state)
+    return [bar.overlaps for bar in bars], [jnp.asarray(cannot) for bar in bars for cannot, _ in bar.refusals]
 
 
 def _bars(world: World, state: State) -> list[Bars]:
     scene = Scene(world.mechanism, jnp.asarray(0.0), *(split(world.mechanism, x) for x in (state.q, state.v)))
     return [automaton.bars(scene) for automaton in world.automata]
-
-
-def _refuse(bars: list[Bars]) -> None:
-    for bar in bars:
-        for cannot, say in bar.refusals:
-            if bool(cannot):
-                raise errors.CaromError(say())

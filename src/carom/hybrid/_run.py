@@ -81,21 +81,31 @@ _EXECUTABLES: dict[Any, Any] = {}
 MOST = 300  # compiled programs held in memory; each takes some megabytes, and the oldest goes first
 
 
-def executable(function: Function, static: tuple[Any, ...], *args: Any, thorough: bool = False) -> Any:
+def executable(
+    function: Function,
+    static: tuple[Any, ...],
+    *args: Any,
+    thorough: bool = False,
+    before: Callable[[], None] | None = None,
+) -> Any:
     """`function(*static, ...)` compiled for arguments of these shapes; kept, here and on disk (`_store.py`).
 
     What will run for long is worth compiling thoroughly. Not left to jit, so that the time of compiling is known, and
-    several threads can share it.
+    several threads can share it. `before` is called where it is not there yet, and has to be compiled.
     """
+
+    def make(name: str) -> Any:
+        if before is not None:
+            before()
+        return _compiled(name, function, static, args, options)
+
     shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
     options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
     key = (function, static, jax.tree.structure(args), shapes, options == SCALAR, noughts(args))
     found = _EXECUTABLES.get(key)
     if found is None:
         how = tuple(sorted((options or {}).items()))
-        found = load_or_make(
-            function, (static, how, key[-1]), args, lambda name: _compiled(name, function, static, args, options)
-        )
+        found = load_or_make(function, (static, how, key[-1]), args, make)
         _EXECUTABLES[key] = found
         while len(_EXECUTABLES) > MOST:
             _EXECUTABLES.pop(next(iter(_EXECUTABLES)), None)
@@ -171,17 +181,6 @@ def units_of(world: World) -> dict[str, str]:
 def size_for(world: World, units: dict[str, str], contact: str) -> Any:
     """What places at a contact are compared with: the world's length, or a radian at a joint's stop."""
     return 1.0 if units.get(contact) == "rad" else world.length
-
-
-def one_by_one(overlaps: Any) -> list[tuple[str, float, float]]:
-    """Name, depth and rounding of every contact of all automata."""
-    out = []
-    for found in overlaps:
-        for key, values in found.items():
-            names = key if isinstance(key, tuple) else (key,)
-            depths, roundings = (np.ravel(np.asarray(x)) for x in values)
-            out += [(n, float(d), float(r)) for n, d, r in zip(names, depths, roundings, strict=True)]
-    return out
 
 
 def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: int | None = None) -> Carry:

@@ -78,6 +78,11 @@ def _made(path: Path, make: Make) -> Any:
 _ONE_AT_A_TIME = threading.RLock()
 
 
+def back_end(program: object) -> str:
+    """What computes a program: machine code of our own, or XLA."""
+    return native.made_of(program.program if isinstance(program, Kept) else program)
+
+
 class Kept:
     """A program from disk. One that does not run (another processor, a damaged file) is compiled again, once."""
 

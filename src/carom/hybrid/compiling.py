@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from .. import native
-from ._run import compiler_options
+from ._run import compiler_options, executable
+
+try:
+    from jax._src.core import trace_state_clean
+except ImportError:  # JAX's own affair, which may go: then nothing is known to be outside of a transformation
+
+    def trace_state_clean() -> bool:
+        return False
 
 
 def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -40,3 +50,23 @@ class jit:
             run = _machine_code(self.function, args) or jax.jit(self.function, compiler_options=compiler_options())
             self.made[tree, shapes] = run
         return run(*args)
+
+
+def kept(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of trees, compiled and kept on disk as the engine's own programs are.
+
+    What is no array is a constant of the program. Within a transformation it is part of what is traced.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        if not trace_state_clean():  # also what a user's function closes over may be traced
+            return function(*args)
+        arrays, fixed = eqx.partition(args, lambda x: isinstance(x, jax.Array | np.ndarray))
+        return jax.device_put(executable(_called, (function, fixed), arrays)(arrays))
+
+    return call
+
+
+def _called(function: Callable[..., Any], fixed: PyTree, arrays: PyTree) -> Any:
+    return function(*eqx.combine(arrays, fixed))

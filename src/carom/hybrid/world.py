@@ -77,8 +77,8 @@ class World(eqx.Module):
         self.automata = (*gather(mechanism, met, settle_speed, friction_rule, acting), *acting)
         self.constraints = _held(mechanism, constraints)
         self.gravity = gravity_vector(gravity)
-        mass = mechanism.numbers.mass
-        self.length, self.mass = length_of(mechanism), jnp.asarray(errors.library_for(mass).sum(mass))
+        of, mass = errors.library_for(mechanism.numbers.mass), mechanism.numbers.mass
+        self.length, self.mass = length_of(mechanism), errors.array(of.sum(of.asarray(mass)))
         self.pause_in_impact = pause_in_impact
         if self.constraints and self.arrays:
             raise errors.CaromError(

@@ -158,7 +158,7 @@ def numbers_of(placed: list[Link], base: Fixed | Free, topology: Topology) -> Nu
                     for v in values
                 ]
             )
-        return jnp.asarray(np.asarray(values, dtype=float))  # one transfer instead of one per link
+        return errors.array(np.asarray(values, dtype=float))  # one transfer instead of one per link
 
     def hang(link: Link, parent: int) -> tuple[Any, Any]:
         if link.at is not None:

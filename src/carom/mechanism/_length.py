@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import jax.numpy as jnp
-
 from .. import errors
 from .tree import Mechanism
 
@@ -20,4 +18,4 @@ def length_of(mechanism: Mechanism) -> Any:
     points = [of.sqrt(of.sum(x * x, axis=-1)) for x in places]
     bodies = of.sqrt(inertia / of.where(mass > 0.0, mass, 1.0))
     largest = functools.reduce(of.maximum, [of.max(x, initial=0.0) for x in (*points, bodies)])
-    return jnp.asarray(of.where(largest > 0.0, largest, 1.0))
+    return errors.array(of.where(largest > 0.0, largest, 1.0))

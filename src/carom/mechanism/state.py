@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
@@ -111,7 +112,7 @@ def _array(field: str, value: Rows | Real | None) -> Any:
     try:
         if value is None:
             raise TypeError
-        return jnp.asarray(value, dtype=float)
+        return errors.array(value)
     except (TypeError, ValueError):
         raise errors.CaromError(f"{field} of state is {value!r}; every entry must be a number") from None
 
@@ -132,8 +133,9 @@ def _single(mechanism: Mechanism, how: dict[str, bool], given: dict[str, Any]) -
     for field, value in given.items():
         if value is not None and (field in sizes or field.startswith("base")):
             size = sizes.get(field, top.base_dof)
-            errors.vector("state", field, jnp.ravel(value) if field.startswith("base") else value, size)
-    still = jnp.zeros(len(top.hinged))
+            flat = errors.library_for(value).ravel
+            errors.vector("state", field, flat(value) if field.startswith("base") else value, size)
+    still = np.zeros(len(top.hinged))
     angles, rates = (still if given[name] is None else given[name] for name in ("angles", "rates"))
     place: dict[str, Any] = {"base": given["base"], "bending": given["bending"], "slides": given["slides"], **how}
     speed: dict[str, Any] = {"base": given["base_velocity"], "bending": given["bending_rates"], **how}

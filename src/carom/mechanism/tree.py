@@ -144,7 +144,7 @@ class Mechanism(eqx.Module):
         count = sum(self.topology.modes)
         bend = of.zeros(count) if bending is None else of.ravel(of.asarray(bending, dtype=float))
         errors.vector("mechanism", "bending", bend, count)
-        q = jnp.asarray(of.concatenate([base, own, bend]))
+        q = errors.array(of.concatenate([base, own, bend]))
         return self.to_absolute(q) if relative else q
 
     def state(

@@ -22,6 +22,7 @@ from typing import Any
 import jax
 from jax.extend import core as jex
 
+from ..errors import CaromError
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
 from ._cuda import source_of as source_of
@@ -31,16 +32,33 @@ from ._machine_code import Noughts as Noughts
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
+HERE = "native machine code"  # what programs of this package are called where results tell of them
 
 
 def wanted() -> bool:
     """Are programs to be compiled here? Where LLVM can be had, on a CPU, unless somebody asks for XLA."""
-    return os.environ.get(SWITCH, "native") != "xla" and jax.default_backend() == "cpu" and _have_llvm()
+    asked = os.environ.get(SWITCH, "")
+    if asked not in ("", "native", "xla"):
+        raise CaromError(f"{SWITCH} is '{asked}'; it must be native or xla; without it carom chooses by itself")
+    if asked == "native" and not _have_llvm():
+        raise CaromError(
+            f"{SWITCH} is native, which needs llvmlite, which is not installed; run: pip install 'carom[native]'"
+        )
+    return asked != "xla" and jax.default_backend() == "cpu" and _have_llvm()
 
 
 def name() -> str:
-    """Which compiler programs come from, as results tell it."""
-    return "native" if wanted() else f"XLA on {jax.default_backend()}"
+    """What programs are made of, where scalars can say them."""
+    return HERE if wanted() else by_xla()
+
+
+def by_xla() -> str:
+    return f"XLA on {jax.default_backend()}"
+
+
+def made_of(program: object) -> str:
+    """What a program is made of, as results tell it."""
+    return HERE if isinstance(program, Program) else by_xla()
 
 
 @functools.cache

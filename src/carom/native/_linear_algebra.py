@@ -29,7 +29,12 @@ def addresses() -> dict[str, int]:
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     capsules = {f: cython_lapack.__pyx_capi__[f] for f in LAPACK}
-    return {f"carom_{f}": pointer(capsule, name(capsule)) for f, capsule in capsules.items()}
+    return {named(f): pointer(capsule, name(capsule)) for f, capsule in capsules.items()}
+
+
+def named(function: str) -> str:
+    """What programs call a function of LAPACK."""
+    return f"carom_{function}"
 
 
 class _Call:
@@ -53,7 +58,7 @@ class _Call:
 
     def run(self, name: str) -> None:
         b = self.r.b
-        b.effects.append(b.here("lapack", "i", data=(f"carom_{name}", tuple(self.places))))
+        b.effects.append(b.here("lapack", "i", data=(named(name), tuple(self.places))))
 
 
 def _read(b: Builder, memory: Memory) -> Cells:

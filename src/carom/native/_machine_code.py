@@ -15,7 +15,7 @@ import numpy as np
 
 from ._arithmetic import LIBRARY
 from ._direct import direct
-from ._linear_algebra import addresses
+from ._linear_algebra import LAPACK, addresses, named
 from ._llvm_text import written
 from ._reading import Reader
 from ._shuffling import WRITTEN_OUT, Memory, Thing, filled, flat, kind_of, load
@@ -147,6 +147,13 @@ def _linked() -> None:
     for name in (*LIBRARY, "sincos"):
         if hasattr(library, name):  # not every library has sincos, which LLVM knows
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+
+
+@functools.cache
+def _lapack_linked() -> None:
+    """Tell LLVM where LAPACK's functions are: half of the time of an import of JAX, and few programs call them."""
+    import llvmlite.binding as llvm
+
     for name, address in addresses().items():
         llvm.add_symbol(name, address)
 
@@ -177,6 +184,8 @@ class Program:
     def _load(self, code: bytes) -> None:
         import llvmlite.binding as llvm
 
+        if any(named(function).encode() in code for function in LAPACK):
+            _lapack_linked()
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()

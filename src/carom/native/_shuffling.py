@@ -175,20 +175,33 @@ def _value(x: Thing) -> Value:
 
 
 def _row(b: Builder, p: Parameters, x: Memory, *starts: Thing) -> Any:
-    """A stretch of a long array along its first axis."""
-    sizes = p["slice_sizes"]
-    if tuple(sizes[1:]) != x.shape[1:]:
+    """A stretch of a long array along one axis, at one place of the axes before it, whole along those behind it."""
+    sizes = tuple(p["slice_sizes"])
+    axis = next((k for k, size in enumerate(sizes) if size != 1), len(sizes) - 1)
+    if sizes[axis + 1 :] != x.shape[axis + 1 :]:
         raise NotImplementedError("a part of a row of a long array")
-    return row_of(b, x, _value(starts[0]), sizes[0]).reshape(sizes)
+    first = b.number("i", 0)
+    for k, start in enumerate(starts[: axis + 1]):
+        width = int(np.prod(x.shape[k + 1 :], dtype=int))
+        first = calculated(b, "add", "i", first, _begun(b, _value(start), x.shape[k] - sizes[k], width))
+    return _loaded(b, x, first, int(np.prod(sizes, dtype=int))).reshape(sizes)
 
 
 def row_of(b: Builder, x: Memory, row: Value, count: int = 1) -> Cells:
     """Numbers of a stretch of rows of a long array."""
     width = x.size // x.shape[0]
-    row = calculated(b, "clamp", "i", b.number("i", 0), row, b.number("i", x.shape[0] - count))
-    first = calculated(b, "mul", "i", row, b.number("i", width))
-    out = np.empty(count * width, dtype=object)
-    for i in range(count * width):
+    return _loaded(b, x, _begun(b, row, x.shape[0] - count, width), count * width)
+
+
+def _begun(b: Builder, row: Value, last: int, width: int) -> Value:
+    """Where a row of so many numbers begins; beyond the last one it is the last."""
+    row = calculated(b, "clamp", "i", b.number("i", 0), row, b.number("i", last))
+    return calculated(b, "mul", "i", row, b.number("i", width))
+
+
+def _loaded(b: Builder, x: Memory, first: Value, count: int) -> Cells:
+    out = np.empty(count, dtype=object)
+    for i in range(count):
         out[i] = load(b, x, calculated(b, "add", "i", first, b.number("i", i)))
     return out
 

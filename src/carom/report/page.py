@@ -139,4 +139,5 @@ def _summary(summary: Mapping[str, Any] | None) -> str:
 def _footer(clips: Sequence[Clip]) -> str:
     steps = sum(clip.result.statistics.steps for clip in clips)
     seconds = sum(clip.result.statistics.run_seconds for clip in clips)
-    return escape(f"{plural(steps, 'accepted step')}, computed in {digits(seconds, 3)} s by carom.")
+    made = "; ".join(dict.fromkeys(str(clip.result.made) for clip in clips))
+    return escape(f"{plural(steps, 'accepted step')}, computed in {digits(seconds, 3)} s by {made}.")

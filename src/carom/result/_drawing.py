@@ -167,7 +167,7 @@ def _last_tip(mechanism: Mechanism, tree: int) -> int:
 def link_line(clip: Clip, body: Skeleton, k: int, shaped: bool = False) -> LinkLine:
     """A link; one without extent that is `shaped`, by the outline of a contact, is a dot."""
     m = body.mechanism
-    n, top = m.numbers, m.topology
+    n, top = body.numbers, m.topology
     name, kind = top.names[k], top.shapes[k]
     com, mass, inertia = np.asarray(n.com[k]), float(n.mass[k]), float(n.inertia[k])
     gyration = float(np.sqrt(inertia / mass)) if mass > 0.0 else 0.0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
+from .. import native
 from ..hybrid.condition import SHALLOW
+from ..quantities import Vector
+from ._dense import chunked
 from ._skeleton import Skeleton
 
 if TYPE_CHECKING:
@@ -31,16 +34,14 @@ def passages(result: Result) -> list[str]:
     if not grounds or all(len(links) == top.links for links in declared.values()):
         return []
     rows = np.unique(np.linspace(0, len(result.t) - 1, min(len(result.t), MOST)).astype(int))
-    body, times = Skeleton(world.mechanism, result.q[rows]), jnp.asarray(result.t[rows])
+    body, times = Skeleton(world.mechanism, result.q[rows]), result.t[rows]
     depth = SHALLOW * float(world.length)
     out = []
     for words, ground in grounds.items():
         found = []
         for k in (k for k in range(top.links) if k not in declared[words]):
             tip = body.site(top.site_names.index(f"{top.names[k]}.tip"))
-            gaps = np.stack(
-                [_gaps(ground, points, times) for points in (tip, body.point(k, world.mechanism.numbers.com[k]))]
-            )
+            gaps = np.stack([_gaps(ground, points, times) for points in (tip, body.point(k, body.numbers.com[k]))])
             deepest = float(np.min(gaps))
             if np.any((np.min(gaps, axis=1) < -depth) & (np.max(gaps, axis=1) > depth)):
                 found.append(f"'{top.names[k]}' (by up to {-deepest:.3g} m)")
@@ -52,6 +53,9 @@ def passages(result: Result) -> list[str]:
     return out
 
 
-def _gaps(ground: Any, points: np.ndarray, times: Any) -> np.ndarray:
-    located = jax.jit(jax.vmap(lambda x, y, t: jnp.asarray(ground.gap(x, y, t), dtype=float)))
-    return np.asarray(located(jnp.asarray(points[:, 0]), jnp.asarray(points[:, 1]), times))
+def _gaps(ground: PyTree, points: np.ndarray, times: np.ndarray) -> np.ndarray:
+    return np.asarray(chunked(_gap_of, (), (ground,), (points[:, 0], points[:, 1], times)))
+
+
+def _gap_of(ground: PyTree, x: Vector, y: Vector, t: Vector) -> Any:
+    return native.rows(lambda *at: jnp.asarray(ground.gap(*at), dtype=float))(x, y, t)

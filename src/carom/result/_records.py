@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..hybrid.settings import Integration
+
 
 @dataclasses.dataclass(frozen=True)
 class Event:
@@ -63,3 +65,24 @@ class Statistics(NamedTuple):
     events: int
     compile_seconds: float
     run_seconds: float
+    back_end: str
+
+
+class Made(NamedTuple):
+    """What computed a result, and with which settings."""
+
+    version: str  # of carom
+    back_end: str  # native machine code, XLA on cpu or gpu, CUDA
+    solver: str
+    rtol: float
+    atol: float
+
+    def __str__(self) -> str:
+        return f"carom {self.version}, {self.back_end}, {self.solver}, rtol {self.rtol:g}, atol {self.atol:g}"
+
+
+def made_by(back_end: str, integration: Integration) -> Made:
+    from .. import __version__
+
+    settings = (float(integration.rtol), float(integration.atol))
+    return Made(__version__, back_end, integration.solver.name, *settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..mechanism import Mechanism, Site
@@ -17,8 +18,8 @@ class Skeleton:
     """Where the links of a mechanism are, for coordinates (times, dof): plain NumPy, nothing to compile."""
 
     def __init__(self, mechanism: Mechanism, q: np.ndarray) -> None:
-        n, top = mechanism.numbers, mechanism.topology
-        self.mechanism, self.q = mechanism, q
+        self.numbers = n = jax.tree.map(np.asarray, mechanism.numbers)
+        self.mechanism, self.q, top = mechanism, q, mechanism.topology
         carriers = np.asarray(top.carriers)
         angle = np.where(carriers >= 0, q[:, top.base_dof + np.maximum(carriers, 0)], 0.0)
         self.cos, self.sin = np.cos(angle), np.sin(angle)
@@ -55,12 +56,12 @@ class Skeleton:
         return moved
 
     def site(self, index: int) -> np.ndarray:
-        n, top = self.mechanism.numbers, self.mechanism.topology
+        n, top = self.numbers, self.mechanism.topology
         return self.point(top.site_links[index], n.site[index], n.site_reach[index])
 
     def fixed(self, site: Site, points: np.ndarray) -> np.ndarray:
         """Points (n, 2) that are fixed to a site, and turn with its section: (times, n, 2)."""
-        top, reach = self.mechanism.topology, self.mechanism.numbers.site_reach[site.index]
+        top, reach = self.mechanism.topology, self.numbers.site_reach[site.index]
         angle = self.q[:, top.angle_index(site.link)]
         if reach is not None:
             angle = angle + self.q[:, list(top.mode_index(site.link))] @ np.asarray(reach.slope)
@@ -73,8 +74,7 @@ class Skeleton:
 
     def axis(self, link: int) -> np.ndarray:
         """The bent axis of an elastic link: (times, points, 2)."""
-        n = self.mechanism.numbers
-        flex = n.flex[link]
+        flex = self.numbers.flex[link]
         assert flex is not None
         nodes = flex.nodes
         place = np.asarray(nodes.place)

@@ -58,7 +58,7 @@ def spells_of(result: Result, i: int, j: int) -> list[Spell]:
     tones = np.array([phase.tone for phase in report.contacts[j].phases])
 
     def closed(phases: Phases, memory: Memories) -> np.ndarray:
-        own = Own(jnp.asarray(phases[i], dtype=int), memory[i], ())
+        own = Own(np.asarray(phases[i], dtype=int), memory[i], ())
         return np.atleast_1d(tones[np.asarray(report.modes(own)[j])] != "open")
 
     start, end, t = float(result.t[0]), float(result.t[-1]), np.asarray(marks.t)

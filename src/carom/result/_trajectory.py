@@ -8,9 +8,8 @@ Every variable has its unit and meaning in its attributes, and every dimension i
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ..quantities import Times
 from . import _signals as signals
 from ._dense import states
 from ._files import written
+from ._netcdf import netcdf
 
 if TYPE_CHECKING:
     import xarray
@@ -30,14 +30,17 @@ AXES = ["x", "y"]
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray, dict[str, str]]]
 
 
-def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
+class Table(NamedTuple):
+    """Columns over instants [s], each with its dimensions and what it is; and the names along the other dimensions."""
+
+    times: np.ndarray
+    variables: Variables
+    names: dict[str, list[str]]
+    attributes: dict[str, str]
+
+
+def table(result: Result, times: Times | None = None) -> Table:
     """What happened at these instants [s]; by default 2000 over the run, more within impacts and around events."""
-    try:
-        import xarray
-    except ImportError:
-        raise errors.CaromError(
-            "trajectory needs xarray, which is not installed; pip install 'carom[results]'"
-        ) from None
     times = signals.times_of(result) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     found: Variables = {}
     names: dict[str, list[str]] = {"link": list(result.world.mechanism.topology.names), "axis": AXES}
@@ -45,8 +48,19 @@ def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
         variables, coordinates = part(result, times)
         found |= variables
         names |= coordinates
-    time = ("time", times, {"units": "s", "long_name": "time"})
-    return xarray.Dataset(found, {"time": time, **names}, _attributes(result))
+    return Table(times, found, names, _attributes(result))
+
+
+def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
+    """The same, for those who go on in Python."""
+    try:
+        import xarray
+    except ImportError:
+        raise errors.CaromError(
+            "trajectory needs xarray, which is not installed; pip install 'carom[results]'"
+        ) from None
+    instants, found, names, said = table(result, times)
+    return xarray.Dataset(found, {"time": ("time", instants, {"units": "s", "long_name": "time"}), **names}, said)
 
 
 def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
@@ -60,28 +74,17 @@ def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
     if path.is_dir() or not path.parent.is_dir():
         why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is not a folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
-    data = result.trajectory if samples is None else trajectory(result, signals.times_of(result, samples))
-    packed = {n: {"zlib": True, "complevel": 1} for n, v in data.variables.items() if v.dtype.kind == "f" and v.ndim}
-    try:
-        # In memory first: on a full disk HDF5 itself would leave open files and messages behind.
-        content = bytes(data.to_netcdf(engine="h5netcdf", encoding=packed))
-    except (ImportError, ValueError) as trouble:
-        if all(importlib.util.find_spec(name) for name in ("h5netcdf", "h5py")):
-            raise
-        raise errors.CaromError(
-            "save needs h5netcdf and h5py, which are not installed; pip install 'carom[results]'"
-        ) from trouble
+    content = netcdf(table(result, None if samples is None else signals.times_of(result, samples)))
     with written(path) as half:
         half.write_bytes(content)
     return path
 
 
 def _attributes(result: Result) -> dict[str, str]:
-    from .. import __version__
-
     return {
         "title": f"motion of {', '.join(result.world.mechanism.topology.tree_names)}",
-        "source": f"carom {__version__}",
+        "source": f"carom {result.made.version}",
+        "computed_by": str(result.made),
         "outcome": result.outcome,
         "angles": "absolute, from the world's x axis, counter-clockwise positive",
     }

@@ -23,13 +23,15 @@ from ..hybrid.scene import Continuous, Own, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Columns, Coordinates, Real, Times, Vector
+from ..quantities import Real, Times, Vector
 from . import impacts as impacts_of
-from ._dense import chunked, ended, standing
+from ._dense import chunked, ended, standing, vector_of, with_end
 from ._records import Event as Event
+from ._records import Made as Made
 from ._records import MomentumRecord as MomentumRecord
 from ._records import States as States
 from ._records import Statistics as Statistics
+from ._records import made_by
 from .ledger import Ledger
 from .stances import Stance, stances_of
 
@@ -76,6 +78,11 @@ class Result:
         return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else words
 
     @property
+    def made(self) -> Made:
+        """Version of carom, back end and settings that computed it."""
+        return made_by(self.statistics.back_end, self.integration)
+
+    @property
     def finished(self) -> bool:
         return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
 
@@ -94,12 +101,12 @@ class Result:
     @cached_property
     def q(self) -> np.ndarray:
         """Coordinates at `t`."""
-        return _with_end(self.steps.y.q, self.final.y.q)
+        return with_end(self.steps.y.q, self.final.y.q)
 
     @cached_property
     def v(self) -> np.ndarray:
         """Velocities at `t`."""
-        return _with_end(self.steps.y.v, self.final.y.v)
+        return with_end(self.steps.y.v, self.final.y.v)
 
     def at(self, times: Times) -> States:
         """The state at any times of the run, exact to the tolerance: one shorter step of the same solver each.
@@ -149,10 +156,10 @@ class Result:
             phase_before=_in_words(has, told, Own(row.phases_before[i], row.memory_before[i], ())),
             phase_after=_in_words(has, told, Own(row.phases_after[i], row.memory_after[i], ())),
             memory=dict(zip(has.memory, _numbers(row.memory_after[i]), strict=True)),
-            q=_vector(row.before.q),
-            v=_vector(row.before.v),
-            q_after=_vector(row.after.q),
-            v_after=_vector(row.after.v),
+            q=vector_of(row.before.q),
+            v=vector_of(row.before.v),
+            q_after=vector_of(row.after.q),
+            v_after=vector_of(row.after.v),
         )
 
     @cached_property
@@ -249,7 +256,8 @@ class Result:
         s = self.statistics
         return (
             f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
-            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s>"
+            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s; "
+            f"{self.made}>"
         )
 
 
@@ -264,16 +272,6 @@ def _row(columns: PyTree, r: int) -> Any:
 def _numbers(values: tuple[Any, ...]) -> list[float]:
     """Numbers of a memory, those of arrays one by one."""
     return [float(x) for value in values for x in np.ravel(value)]
-
-
-def _vector(values: Coordinates) -> np.ndarray:
-    return np.stack([np.asarray(x) for x in values]) if isinstance(values, tuple) else np.asarray(values)
-
-
-def _with_end(columns: Columns, end: Columns) -> np.ndarray:
-    if isinstance(columns, tuple):
-        return np.stack([np.append(c, np.asarray(e)) for c, e in zip(columns, end, strict=True)], axis=1)
-    return np.concatenate([columns, np.asarray(end)[None]])
 
 
 def _momenta(world: World, q: Vector, v: Vector) -> tuple[Any, Any]:

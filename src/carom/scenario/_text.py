@@ -9,10 +9,10 @@ import tomli_w
 from pydantic import ValidationError
 
 from ._mistakes import refusal
+from .library import LONGEST
 from .model import Scenario
 from .places import ScenarioError, one_line
 
-LONGEST = 2_000_000  # characters; a scenario with long tables has some thousands
 DEEPEST = 20  # tables in tables
 
 

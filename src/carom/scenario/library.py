@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .._arguments import FileLike
-from ._text import LONGEST, read
-from .model import Scenario
 from .places import ScenarioError, shortened
 
+if TYPE_CHECKING:
+    from .model import Scenario
+
 FOLDER = "shipped"
+LONGEST = 2_000_000  # characters; a scenario with long tables has some thousands
 
 
 def names() -> list[str]:
@@ -20,9 +24,9 @@ def names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
-def shipped(name: str) -> Scenario:
-    """A shipped scenario."""
-    return read(text_of(name), f"{name}.toml")
+def shipped_tables(name: str) -> dict[str, Any]:
+    """A shipped scenario as its file has it: enough to list it, and nothing is imported that can run it."""
+    return tomllib.loads(text_of(name))
 
 
 def text_of(name: str) -> str:
@@ -32,6 +36,8 @@ def text_of(name: str) -> str:
 
 def load(name: FileLike) -> Scenario:
     """A shipped scenario by name, or a file: what ends in .toml or holds a slash is a path."""
+    from ._text import read
+
     return read(*text_and_place(name))
 
 
@@ -49,7 +55,7 @@ def text_and_place(name: FileLike) -> tuple[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > 4 * LONGEST:
+        if path.stat().st_size > 4 * LONGEST:  # characters of four bytes
             raise ScenarioError(f"{path} has {path.stat().st_size} bytes; no scenario is that long")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -24,12 +24,14 @@ from .. import errors, native
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._run import executable, named, start, to_end, together
+from ..hybrid._store import back_end
 from ..hybrid.scene import Continuous
 from ..hybrid.settings import Integration
 from ..hybrid.solvers import RungeKutta
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
 from ..quantities import Function, Real
+from . import _memory as memory
 
 LONG = 100  # lanes on a CPU from which a program is compiled thoroughly
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
@@ -64,6 +66,21 @@ def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> End
     return jax.vmap(lambda p, a, b: _ends(make(p), a, b))(parameters, first, last)
 
 
+def refuse_too_many(make: Function, how: How, parameters: PyTree, given: PyTree, kernel: bool | None) -> None:
+    """Say what memory a large batch takes, before anything of it is compiled; `kernel` None: it runs on a CPU."""
+    lanes = len(jax.tree.leaves(parameters)[0])
+    if lanes < memory.LARGE:
+        return
+    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x)[1:], jnp.result_type(x)), (parameters, given))
+    carry = jax.eval_shape(partial(_begin, make, how), *one, 1.0)
+    first = memory.size_of(one)
+    last = memory.size_of((carry.t, carry.y, carry.phases, carry.memory, carry.steps, carry.events, carry.depth))
+    memory.refuse_beyond(lanes, lanes * memory.COPIES * (first + last), memory.of_host(), "the memory that is free")
+    if kernel is not None:
+        each = first + (last if kernel else memory.LOCKSTEP * memory.size_of(carry))
+        memory.refuse_beyond(lanes, lanes * each, memory.of_device(), "the accelerator's memory that is free")
+
+
 def on_gpu(
     make: Function,
     how: How,
@@ -72,16 +89,16 @@ def on_gpu(
     integration: Integration,
     kernel: bool,
     either: bool,
-) -> Ends:
+) -> tuple[Ends, str]:
     """In one kernel, one thread per lane; what a thread cannot hold, such as long arrays, goes in lockstep."""
     if kernel:
         try:
             run = _kernel(make, how, integration, parameters, given)
-            return run((integration,), jax.tree.map(np.asarray, (parameters, given)))
+            return run((integration,), jax.tree.map(np.asarray, (parameters, given))), "CUDA"
         except (NotImplementedError, native.TooLarge, native.Trouble) as why:
             if not either:
                 raise errors.CaromError(f"one_kernel of batch: {why}; leave it out to run in lockstep") from None
-    return lockstep(make, how, parameters, given, integration)
+    return lockstep(make, how, parameters, given, integration), native.by_xla()
 
 
 def _kernel(make: Function, how: How, integration: Integration, parameters: PyTree, given: PyTree) -> native.Kernel:
@@ -139,7 +156,7 @@ def _one_by_one(
     return jax.lax.map(one, (parameters, given))
 
 
-def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> Ends:
+def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> tuple[Ends, str]:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
     lanes, cores = len(jax.tree.leaves(parameters)[0]), os.cpu_count() or 1
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
@@ -152,7 +169,7 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]
-    return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole))
+    return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole)), back_end(run)
 
 
 def _dealt_back(columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -19,7 +19,8 @@ from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State
 from ..quantities import Function
-from ._lanes import How, Start, on_cpu, on_gpu, state_of
+from ..result._records import Made, made_by
+from ._lanes import How, Start, on_cpu, on_gpu, refuse_too_many, state_of
 
 KERNEL_PAYS = 256  # lanes on a GPU from which a thread for each is faster than all of them in lockstep
 
@@ -38,6 +39,7 @@ class Batch(eqx.Module):
     outcome: Any
     penetration: Any  # [m, rad] how far a rigid contact, open or closed, was ever inside its surface
     extra: dict[str, Any]  # extra states by name
+    made: Made = eqx.field(static=True)  # version of carom, back end and settings
 
     @property
     def failed(self) -> np.ndarray:
@@ -60,7 +62,8 @@ class Batch(eqx.Module):
         words = [] if len(stopped) == 0 else [f"{len(stopped)} stopped at the number of events asked for"]
         words += [_report(bad, np.asarray(self.outcome))] if len(bad) else []
         rest = "all finished" if not words else f"{len(self.finished)} finished"
-        return f"<Batch of {lanes} runs: {', '.join([rest, *words])}; {int(np.sum(np.asarray(self.steps)))} steps>"
+        steps = int(np.sum(np.asarray(self.steps)))
+        return f"<Batch of {lanes} runs: {', '.join([rest, *words])}; {steps} steps; {self.made}>"
 
 
 def _report(bad: np.ndarray, codes: np.ndarray, why: Callable[[int], str | None] = lambda lane: None) -> str:
@@ -87,7 +90,8 @@ def batch(
     failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     On a GPU every lane is a thread of one kernel, or, with `one_kernel=False` and where a thread cannot hold a lane
-    (long arrays, linear algebra of a library), all lanes advance in lockstep.
+    (long arrays, linear algebra of a library), all lanes advance in lockstep. The memory that many lanes take is
+    estimated first; a batch for which there is not enough is refused, in a sentence that says in how many to give it.
 
         start = world_with(0.1).state(angles=[60, 45], degrees=True)
         carom.batch(world_with, jnp.linspace(0.05, 0.5, 1000), start, until=6.0)
@@ -97,11 +101,13 @@ def batch(
     lanes = _lanes(parameters)
     begin, given = _starts(start, lanes)
     how = (begin, chosen.ledger)
-    if jax.default_backend() == "cpu":
-        carry = on_cpu(make, how, parameters, given, integration)
+    on_host = jax.default_backend() == "cpu"
+    wanted = not on_host and (lanes >= KERNEL_PAYS if one_kernel is None else one_kernel)
+    refuse_too_many(make, how, parameters, given, None if on_host else wanted)
+    if on_host:
+        carry, back_end = on_cpu(make, how, parameters, given, integration)
     else:
-        wanted = lanes >= KERNEL_PAYS if one_kernel is None else one_kernel
-        carry = on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
+        carry, back_end = on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
     out = Batch(
         carry.t,
         _stacked(carry.y.q),
@@ -114,6 +120,7 @@ def batch(
         carry.outcome,
         jnp.maximum(carry.depth, 0.0),
         carry.extra,
+        made_by(back_end, integration),
     )
     if throw and len(out.failed):
         codes = np.asarray(out.outcome)

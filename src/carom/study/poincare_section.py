@@ -18,11 +18,12 @@ import numpy as np
 from .. import errors, native
 from ..hybrid._flow import derivative
 from ..hybrid._run import StepRow
+from ..hybrid.compiling import jit
 from ..hybrid.scene import Continuous, merge
 from ..hybrid.settings import Integration
 from ..hybrid.world import World
 from ..quantities import Function, Real, Vector
-from ..result._dense import chunked
+from ..result._dense import chunked, in_chunks
 from ..result.result import Result
 
 PARTS = 7  # of every step; odd, as what turns in the middle of one should not be found by luck
@@ -84,10 +85,11 @@ class _Look:
 
     def __init__(self, result: Result, scalar: Function) -> None:
         end = result.final
-        last = StepRow(end.t, jnp.zeros_like(end.t), end.y, end.phases, end.memory)
+        last = StepRow(end.t, np.zeros(()), end.y, end.phases, end.memory)
         self.steps = jax.tree.map(lambda column, x: np.append(column, np.asarray(x)[None], axis=0), result.steps, last)
         self.given = (result.integration, result.world)
-        self.scalar = jax.jit(jax.vmap(lambda t, q, v, dq, dv: jax.jvp(scalar, (t, q, v), (jnp.ones_like(t), dq, dv))))
+        along = native.rows(lambda t, q, v, dq, dv: jax.jvp(scalar, (t, q, v), (jnp.ones_like(t), dq, dv)))
+        self.scalar = jit(along)
 
     def states(self, row: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, ...]:
         """q, v and their rates at instants of these steps."""
@@ -96,7 +98,7 @@ class _Look:
 
     def values(self, row: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The scalar and its rate."""
-        value, slope = (np.asarray(x) for x in self.scalar(t, *self.states(row, t)))
+        value, slope = in_chunks(self.scalar, (t, *self.states(row, t)))
         if value.ndim != 1:
             raise errors.CaromError(
                 f"scalar of poincare gives shape {value.shape[1:]} at each instant; it must be a number"

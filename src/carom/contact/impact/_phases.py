@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ... import errors
 from ...hybrid.reporting import Phase, Tone
 from ...quantities import PhaseNumber
 from ..friction._stick_slip import WORDS
@@ -36,7 +37,7 @@ def total(contacts: Contacts) -> int:
 
 def modes_of(contacts: Contacts, phase: PhaseNumber) -> list[Any]:
     """Phase of every contact."""
-    out, rest = [], jnp.minimum(phase, total(contacts) - 1)
+    out, rest = [], errors.library_for(phase).minimum(phase, total(contacts) - 1)
     for kind in _kinds(contacts):
         out.append(rest % kind)
         rest = rest // kind

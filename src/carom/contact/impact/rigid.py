@@ -83,7 +83,7 @@ class RigidContacts(AbstractAutomaton):
                     f"RigidContacts holds a {type(c).__name__}; it must hold contacts with an impulsive law"
                 )
         errors.number(name, "settle_speed", settle_speed, least=0.0)
-        self.contacts, self.settle_speed, self.name = tuple(contacts), jnp.asarray(settle_speed, dtype=float), name
+        self.contacts, self.settle_speed, self.name = tuple(contacts), errors.array(settle_speed), name
         refuse_mixed(self.contacts)
         self.friction_rule = checked_rule(name, friction_rule, self.contacts)
         errors.names("rigid contacts", [c.name for c in contacts], "give each its own name=")
@@ -126,15 +126,14 @@ class RigidContacts(AbstractAutomaton):
         """Phases of the contacts as their reports count them: one more where no motion was found."""
         phase = own.phase
         kinds = [len(told_phases(c)) - 1 for c in self.contacts]
-        return [jnp.where(self._fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
+        where = errors.library_for(phase).where
+        return [where(self._fails(phase), n, mode) for n, mode in zip(kinds, self.modes(phase), strict=True)]
 
     def _blows(self, own: Own) -> dict[str, Blow]:
         m, n, rubs = memory_of(self.contacts, own.memory), len(self.contacts), rubbing(self.contacts)
         drag = {i: own.memory[n + k] for k, i in enumerate(rubs)}
-        return {
-            c.name: Blow(m.strikes[i], own.memory[i], drag.get(i, jnp.zeros_like(own.memory[i])))
-            for i, c in enumerate(self.contacts)
-        }
+        none = [errors.library_for(x).zeros_like(x) for x in own.memory[:n]]
+        return {c.name: Blow(m.strikes[i], own.memory[i], drag.get(i, none[i])) for i, c in enumerate(self.contacts)}
 
     @property
     def standing(self) -> Standing:

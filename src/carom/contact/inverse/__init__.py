@@ -16,9 +16,16 @@ joints that must follow are found from gap = 0 and its two derivatives.
     tau_1             passive___________
 """
 
-from .checks import NO_LEVER as NO_LEVER
-from .checks import OFF as OFF
-from .checks import SLOW as SLOW
-from .problem import refuse_follow as refuse_follow
-from .reactions import ContactEfforts as ContactEfforts
-from .solver import ContactInverse as ContactInverse
+from typing import TYPE_CHECKING
+
+from ..._lazily import lazily
+
+if TYPE_CHECKING:
+    from .checks import NO_LEVER as NO_LEVER
+    from .checks import OFF as OFF
+    from .checks import SLOW as SLOW
+    from .problem import refuse_follow as refuse_follow
+    from .reactions import ContactEfforts as ContactEfforts
+    from .solver import ContactInverse as ContactInverse
+
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -12,6 +11,7 @@ from ... import errors
 from ..._arguments import ContactsLike, MechanismLike, Names
 from ...dynamics.formalism import AbstractFormalism
 from ...dynamics.forward_inverse import STANDARD_GRAVITY, formalism_of, gravity_vector, vector_of
+from ...hybrid.compiling import kept
 from ...quantities import Given, Gravity, Real, Vector
 from ._closing import closed_motion
 from .checks import checked, reached, senses_of
@@ -130,7 +130,7 @@ class ContactInverse(InverseProblem):
         return closed_motion(self, links, relative, q, v, a, t)
 
 
-@eqx.filter_jit
+@kept
 def _solve(
     chosen: AbstractFormalism | None,
     problem: ContactInverse,
@@ -142,7 +142,7 @@ def _solve(
     return problem.efforts(q, v, a, senses, t, chosen)
 
 
-@eqx.filter_jit
+@kept
 def _close(problem: ContactInverse, links: tuple[int, ...], relative: bool, state: tuple[Vector, ...], t: Real) -> Any:
     q, v, a = state
     return problem.closed(links, relative, q, v, a, t)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
+from ...hybrid._run import executable
 from ...hybrid.condition import NEVER, level
 from ...hybrid.reporting import Tone
 from ...quantities import Flag, Memory, PhaseNumber, Real
@@ -166,7 +167,7 @@ class JacksonGreen(AbstractNormalLaw):
 
     def beyond(self, memory: Memory) -> str | None:
         most = float(np.max(np.asarray(memory[0]), initial=0.0))
-        critical, full = float(self._constants()[2]), float(self._full())
+        critical, full = map(float, executable(_limits, (), self)(self))
         if most <= DEEPEST * critical and most <= full:
             return None
         return (
@@ -278,3 +279,8 @@ class JacksonGreen(AbstractNormalLaw):
         d = np.concatenate([a * np.exp(half * (nodes + 1.0)) for a, half in pieces] or [nodes[:0]])
         each = np.reshape(d * np.asarray(self._plastic(jnp.asarray(d))), (-1, len(nodes)))
         return float(sum((half * np.sum(weights * row) for (_, half), row in zip(pieces, each, strict=True)), 0.0))
+
+
+def _limits(law: JacksonGreen) -> tuple[Any, Any]:
+    """Indentations [m] at yield, and at which the contact radius is R."""
+    return law._constants()[2], law._full()

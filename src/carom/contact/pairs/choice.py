@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
-
 from ... import errors
 from ..._arguments import AgainstLike, TouchingLike
 from ...mechanism import Site
@@ -28,11 +26,11 @@ def pair_of(
         )
     owner = f"{owner} at '{site.name}'"
     errors.number(owner, "radius", radius, least=0.0)
-    own = jnp.asarray(radius, dtype=float)
+    own = errors.array(radius)
     if isinstance(against, Site):
         errors.number(owner, "other_radius", other_radius, least=0.0)
         _refuse_one_link(owner, site, against)
-        return DiskOnDisk(site, against, own, jnp.asarray(other_radius, dtype=float))
+        return DiskOnDisk(site, against, own, errors.array(other_radius))
     if not isinstance(against, AbstractSurface | Segment | Ring):
         raise errors.CaromError(
             f"{owner} is against a {type(against).__name__}; it must be a surface such as carom.Plane(height=0.0), or "

@@ -29,7 +29,7 @@ class Ring(eqx.Module):
                 f"site of Ring is {site!r}; it must come from a mechanism, arm.site('...'), or be its name"
             )
         errors.number(f"Ring at '{getattr(site, 'name', site)}'", "radius", radius, above=0.0)
-        self.site, self.radius = site, jnp.asarray(radius, dtype=float)
+        self.site, self.radius = site, errors.array(radius)
 
     @property
     def unplaced(self) -> bool:

@@ -53,7 +53,7 @@ class JointLimit(AbstractPair):
             )
         field, angle, self.sign = ("lower", lower, 1.0) if upper is None else ("upper", upper, -1.0)
         errors.number(f"JointLimit of '{link}'", field, angle)
-        self.link_name, self.angle = link, jnp.asarray(angle, dtype=float)
+        self.link_name, self.angle = link, errors.array(angle)
 
     @property
     def name(self) -> str:

@@ -40,7 +40,7 @@ class Segment(eqx.Module):
         if isinstance(start, Site) and isinstance(end, Site):
             self._refuse(start, end)
         errors.number(f"Segment from '{getattr(start, 'name', start)}'", "radius", radius, least=0.0)
-        self.start, self.end, self.radius = start, end, jnp.asarray(radius, dtype=float)
+        self.start, self.end, self.radius = start, end, errors.array(radius)
 
     @property
     def unplaced(self) -> bool:

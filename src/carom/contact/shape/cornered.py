@@ -47,7 +47,7 @@ class Round(AbstractCornered):
     def __init__(self, site: Any, radius: Real = 0.0) -> None:
         self.site, self.corners = site_of("Round", site), ((jnp.asarray(0.0), jnp.asarray(0.0)),)
         errors.number(owner_of("Round", site), "radius", radius, least=0.0)
-        self.radius = jnp.asarray(radius, dtype=float)
+        self.radius = errors.array(radius)
 
     @property
     def outer(self) -> Any:
@@ -89,7 +89,7 @@ class Capsule(AbstractCornered):
             (start[0] == end[0]) & (start[1] == end[1]),
             lambda: f"{owner} begins and ends at one point; it needs two; for a disk use carom.Round",
         )
-        self.corners, self.radius = (point(start), point(end)), jnp.asarray(radius, dtype=float)
+        self.corners, self.radius = (point(start), point(end)), errors.array(radius)
 
 
 class Polygon(AbstractCornered):
@@ -118,4 +118,4 @@ class Polygon(AbstractCornered):
         self.site, owner = site_of("Polygon", site), owner_of("Polygon", site)
         self.corners = polygon_of(owner, corners, "; for two use carom.Capsule")
         errors.number(owner, "rounding", rounding, least=0.0)
-        self.radius = jnp.asarray(rounding, dtype=float)
+        self.radius = errors.array(rounding)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
@@ -38,8 +37,8 @@ class Circle(AbstractSurface):
     def __init__(self, centre: Given, radius: Real, inside: bool = False) -> None:
         errors.vector("Circle", "centre", centre, 2)
         errors.number("Circle", "radius", radius, above=0.0)
-        self.centre = (jnp.asarray(centre[0], dtype=float), jnp.asarray(centre[1], dtype=float))
-        self.radius = jnp.asarray(radius, dtype=float)
+        self.centre = (errors.array(centre[0]), errors.array(centre[1]))
+        self.radius = errors.array(radius)
         self.inside = inside
 
     def locate(self, x: Real, y: Real, t: Real) -> tuple[Any, tuple[Any, Any]]:

@@ -68,7 +68,7 @@ class Plane(AbstractSurface):
         else:
             errors.number("Plane", "height", height)
         x, y = (0.0, height) if point is None else (point[0], point[1])
-        self.point = (jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float))
+        self.point = (errors.array(x), errors.array(y))
         self.unit = _along(normal) if normal is not None else _inclined(0.0 if slope is None else slope)
 
     def gap(self, x: Real, y: Real, t: Real) -> Any:
@@ -105,7 +105,7 @@ def _inclined(slope: Real) -> tuple[Any, Any]:
     errors.number("Plane", "slope", slope)
     of = errors.library_for(slope)
     slope = of.asarray(slope, dtype=float)
-    return jnp.asarray(-of.sin(slope)), jnp.asarray(of.cos(slope))
+    return errors.array(-of.sin(slope)), errors.array(of.cos(slope))
 
 
 def _along(normal: Given) -> tuple[Any, Any]:
@@ -118,7 +118,7 @@ def _along(normal: Given) -> tuple[Any, Any]:
     x, y = of.asarray(normal[0], dtype=float), of.asarray(normal[1], dtype=float)
     size = of.hypot(x, y)
     size = of.where(of.abs(size - 1.0) < 4e-16, 1.0, size)  # a unit vector stays what it is, to the last bit
-    return jnp.asarray(x / size), jnp.asarray(y / size)
+    return errors.array(x / size), errors.array(y / size)
 
 
 def Wall(x: Real, facing: Name) -> Plane:

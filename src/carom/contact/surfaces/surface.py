@@ -203,7 +203,7 @@ def nearest(gap: Real, known: Known, apart: Real = 0.0) -> Any:
 
 def still(bend: Real) -> Bound:
     """Of a surface at rest; steps are chosen by it, and steps are constants for derivatives."""
-    return Bound(bend=jax.lax.stop_gradient(jnp.asarray(bend, dtype=float)))
+    return Bound(bend=jax.lax.stop_gradient(errors.array(bend)))
 
 
 def finite(x: Real) -> Any:

@@ -13,14 +13,21 @@ integrator must not step across a jump, so a piece can be asked for by its numbe
 i, continued beyond its ends. Before its first and after its last knot a motion stands still.
 """
 
-from .fitted import Fitted as Fitted
-from .pieces import AbstractTrajectory as AbstractTrajectory
-from .pieces import Motion as Motion
-from .point_to_point import Cubic as Cubic
-from .point_to_point import Hold as Hold
-from .point_to_point import MinimumJerk as MinimumJerk
-from .point_to_point import ParabolicBlends as ParabolicBlends
-from .point_to_point import Quintic as Quintic
-from .polynomials import Polynomials as Polynomials
-from .sequence import Sequence as Sequence
-from .waypoints import Waypoints as Waypoints
+from typing import TYPE_CHECKING
+
+from ..._lazily import lazily
+
+if TYPE_CHECKING:
+    from .fitted import Fitted as Fitted
+    from .pieces import AbstractTrajectory as AbstractTrajectory
+    from .pieces import Motion as Motion
+    from .point_to_point import Cubic as Cubic
+    from .point_to_point import Hold as Hold
+    from .point_to_point import MinimumJerk as MinimumJerk
+    from .point_to_point import ParabolicBlends as ParabolicBlends
+    from .point_to_point import Quintic as Quintic
+    from .polynomials import Polynomials as Polynomials
+    from .sequence import Sequence as Sequence
+    from .waypoints import Waypoints as Waypoints
+
+__getattr__, __dir__, __all__ = lazily(__name__)

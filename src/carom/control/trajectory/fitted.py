@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import errors
+from ... import errors, native
+from ...hybrid.compiling import kept
 from ...quantities import Function, Given, Index, Matrix, Real, Vector
 from ._knots import length_of, refuse_times
 from .pieces import AbstractTrajectory, Motion
@@ -44,7 +44,7 @@ class Fitted(AbstractTrajectory):
         self.bounds = jnp.asarray(knots, dtype=float)
         grid = np.cos(np.pi * (np.arange(nodes) + 0.5) / nodes)
         within = (np.arange(parts)[:, None] + 0.5 * (1.0 + grid)) / parts  # shares of a piece
-        values = jnp.einsum("jk,pqkn->pqjn", _to_series(nodes), _on_grid(function, self.bounds, jnp.asarray(within)))
+        values = jnp.einsum("jk,pqkn->pqjn", _to_series(nodes), _on_grid(function, self.bounds, within))
         _refuse_rough(values, tolerance)
         slope = jnp.asarray(_slope_of_series(nodes))
         first = jnp.einsum("jk,pqkn->pqjn", slope, values)
@@ -67,8 +67,16 @@ class Fitted(AbstractTrajectory):
         return Motion(q, v / half, a / half**2)
 
 
-def _on_grid(function: Function, bounds: Vector, within: Matrix) -> Any:
+def _on_grid(function: Function, bounds: Vector, within: np.ndarray) -> Any:
     """Values (pieces, parts, nodes, size) of a function of (piece, time), at shares of every piece."""
+    count = bounds.shape[0] - 1
+    found = _at(function, bounds, np.repeat(np.arange(count), within.size), np.tile(within.ravel(), count))
+    return found.reshape(count, *within.shape, -1)
+
+
+@kept
+def _at(function: Function, bounds: Vector, pieces: Vector, shares: Vector) -> Any:
+    """Values of the function at shares of its pieces, a row each."""
 
     def one(i: Index, share: Real) -> Any:
         value = jnp.asarray(function(i, bounds[i] + share * (bounds[i + 1] - bounds[i])), dtype=float)
@@ -76,8 +84,7 @@ def _on_grid(function: Function, bounds: Vector, within: Matrix) -> Any:
             raise errors.CaromError(f"function of Fitted returns shape {value.shape}; it must be a vector")
         return value
 
-    pieces = jnp.arange(bounds.shape[0] - 1)
-    return jax.vmap(lambda i: jax.vmap(jax.vmap(lambda x: one(i, x)))(within))(pieces)
+    return native.rows(one)(pieces, shares)
 
 
 def _to_series(nodes: int) -> np.ndarray:

@@ -6,9 +6,10 @@ import abc
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 
+from ... import native
+from ...hybrid.compiling import kept
 from ...quantities import Index, Real, Times, Vector
 
 
@@ -69,6 +70,7 @@ class AbstractTrajectory(eqx.Module):
         return _over(self, jnp.asarray(times, dtype=float))
 
 
-@eqx.filter_jit
+@kept
 def _over(trajectory: AbstractTrajectory, times: Vector) -> Motion:
-    return jax.vmap(trajectory.at)(times)
+    found: Motion = native.rows(trajectory.at)(times)
+    return found

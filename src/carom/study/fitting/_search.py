@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 
 import numpy as np
-import scipy.optimize
 
 from ... import errors
 
@@ -29,6 +28,8 @@ class Found:
 
 def search(evaluate: Evaluate, first: np.ndarray, largest: float, max_evaluations: int) -> Found:
     """Parameters of least squares near the first ones; `largest` is the size of the data."""
+    import scipy.optimize  # half a second, for those who fit
+
     known = _Known(evaluate)
     r, J = known(first)
     if not (np.all(np.isfinite(r)) and np.all(np.isfinite(J))):

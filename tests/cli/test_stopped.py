@@ -38,7 +38,7 @@ def test_a_full_disk_is_one_sentence_and_the_old_results_stay(run, monkeypatch, 
         rename = os.rename
         monkeypatch.setattr(os, "rename", lambda a, b: full() if str(a).endswith(".part") else rename(a, b))
     else:
-        monkeypatch.setattr("xarray.Dataset.to_netcdf", full)
+        monkeypatch.setattr("carom.result._trajectory.netcdf", full)
     short = ("--set", "run.until=0.1", "--numbers-only")
     assert "make room" in refused(run("run", "ball-drop", *short, "--replace", "--out", folder))
     assert tree(tmp_path) == before

@@ -79,9 +79,9 @@ def shortest(call: Callable[[], object], repeats: int) -> float:
 
 
 def operations() -> int:
-    """Of the program that was compiled last, if it is machine code of carom's own."""
-    made = next(reversed(programs._EXECUTABLES.values()))
-    return made.layout.operations if hasattr(made, "layout") else 0
+    """Of the longest program, the loop's, if it is machine code of carom's own."""
+    made = [p.layout.operations for p in programs._EXECUTABLES.values() if hasattr(p, "layout")]
+    return max(made, default=0)
 
 
 # -- contenders ------------------------------------------------------------------------------------------------------
@@ -202,8 +202,7 @@ def shown(rows: list[Row], reference: np.ndarray) -> str:
         [
             r.name,
             f"{1e3 * r.seconds:.2f}",
-            f"{r.seconds / unit:.2f}",
-            f"{r.seconds / peer:.2f}",
+            *("-" if math.isnan(x) else f"{r.seconds / x:.2f}" for x in (unit, peer)),
             f"{r.error(reference):.1e}",
             str(r.steps or "-"),
             str(r.operations or "-"),

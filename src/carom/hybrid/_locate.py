@@ -80,9 +80,13 @@ def width_of(t: Real) -> Any:
 
 
 def in_sight(k: Asked, width: Real) -> list[Any]:
-    """Which conditions may be true, or nearly so, or just no more: of all others `_landing` need not ask."""
+    """Which conditions may be true, or nearly so, or just no more: of all others `_landing` need not ask.
+
+    What is not a number is in sight.
+    """
     return [
-        (v >= -_margin(k, i, width)) | (v > deep) for i, (v, deep) in enumerate(zip(k.ends.value, k.deep, strict=True))
+        ~((v < -_margin(k, i, width)) & ~(v > deep))
+        for i, (v, deep) in enumerate(zip(k.ends.value, k.deep, strict=True))
     ]
 
 

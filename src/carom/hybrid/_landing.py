@@ -118,5 +118,6 @@ def _moved(x: PyTree, dt: Real, rate: PyTree) -> Any:
 @_moved.defjvp
 def _moving(given: tuple[PyTree, Real, PyTree], change: tuple[PyTree, Real, PyTree]) -> Any:
     """Along dt, whose value is nothing but rounding, x moves at its rate."""
-    (x, _, rate), (dx, ddt, _) = given, change
-    return x, jax.tree.map(lambda d, r: d + ddt * r, dx, rate)
+    (x, dt, rate), (dx, ddt, turn) = given, change
+    # The last term is nothing but rounding, too; its own derivative is not.
+    return x, jax.tree.map(lambda d, r, s: d + ddt * r + dt * s, dx, rate, turn)

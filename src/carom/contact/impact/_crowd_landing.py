@@ -54,8 +54,12 @@ def landed_together(
 
     It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
     """
-    everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), keep_seen(crowd, scene)
-    touched, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
+    everywhere, memory, s = (
+        _exits(crowd, fired),
+        CrowdMemory(*own.memory),
+        keep_seen(crowd, scene, own.memory[0] != OPEN),
+    )
+    touched, near = jnp.any(everywhere.strikes), -s.depth <= 2.0 * s.place
     ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
     # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
     handed = jnp.any(ended & (memory.modes != OPEN))
@@ -114,7 +118,7 @@ def _absent(crowd: Crowd, scene: Scene, s: Seen, slots: Slots) -> tuple[Flags, F
     gone, at = away(crowd, scene), slots.place
     if gone is None:
         return jnp.zeros_like(slots.on), jnp.zeros_like(slots.on)
-    deep = entered(scene, s.touch.indentation[at], s.place[at])
+    deep = entered(scene, s.depth[at], s.place[at])
     return gone[at], jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & deep
 
 

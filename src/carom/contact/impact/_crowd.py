@@ -23,6 +23,7 @@ from ._kinds import Kind, Shared, for_each, for_each_pair, rubs_of
 from ._lane_scene import LaneScene, Ways, ways_of
 from .rigid_contact import RigidContact
 
+Flags = Bool[Array, " contacts"]
 WITH_FRICTION, WITHOUT = 40, 130  # contacts that can be closed at once
 
 
@@ -138,7 +139,7 @@ class Crowd(eqx.Module):
         """How far all contacts are apart at least, without a close look."""
         return bounds_of(self.kinds, scene.mechanism, *_shared(scene, speeds))
 
-    def looked_closely(self, function: Any, scene: Scene, near: Any, speeds: Vector | None = None) -> Lanes:
+    def looked_closely(self, function: Any, scene: Scene, near: Flags | None, speeds: Vector | None = None) -> Lanes:
         """`function(contact, scene)` of those that are near."""
         return look_closely(self.kinds, function, scene.mechanism, *_shared(scene, speeds), near)
 

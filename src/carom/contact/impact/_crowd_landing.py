@@ -54,11 +54,8 @@ def landed_together(
 
     It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
     """
-    everywhere, memory, s = (
-        _exits(crowd, fired),
-        CrowdMemory(*own.memory),
-        keep_seen(crowd, scene, own.memory[0] != OPEN),
-    )
+    everywhere, memory = _exits(crowd, fired), CrowdMemory(*own.memory)
+    s = keep_seen(crowd, scene, memory.modes != OPEN)
     touched, near = jnp.any(everywhere.strikes), -s.depth <= 2.0 * s.place
     ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
     # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
@@ -106,8 +103,7 @@ def landed_together(
     fails = jnp.any(exits.paradox) | (struck & ~blow.found) | jammed | ~found
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
     phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
-    passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
-    passed = jnp.where(inside, IGNORED, passed)
+    passed = jnp.where(inside, IGNORED, jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0]))
     none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
     remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
     return Landing(phase, tuple(remembered), own.states, _like(scene, v), _driven(crowd, scene, struck, slots, blow))

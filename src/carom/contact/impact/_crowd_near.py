@@ -78,7 +78,7 @@ class Lanes(NamedTuple):
         columns, form = jax.tree.flatten(self.numbers)
         return jax.tree.unflatten(form, list(jnp.stack(columns)[:, which if self.lane is None else self.lane[which]]))
 
-    def spread(self, values: Array, known: Bool[Array, " contacts"] | None, otherwise: Any) -> Array:
+    def spread(self, values: Array, known: Bool[Array, " contacts"] | None, otherwise: Real) -> Array:
         """Numbers of the lanes, given to their contacts; `otherwise` to those that were not looked at."""
         if self.lane is None:
             return values
@@ -119,7 +119,7 @@ def _of_kind(
 ) -> tuple[Any, Array]:
     """Numbers of those that are near, in pieces of which only those in use are computed, and the place of each."""
 
-    def look(at: Any) -> Any:
+    def look(at: Array | None) -> Any:
         return side_by_side(kind, function, mechanism, bodies, shared, at)
 
     if near is None:
@@ -128,10 +128,10 @@ def _of_kind(
     places = ranks.first(pieces * PIECE).reshape(pieces, PIECE)
     like = jax.eval_shape(look, places[0])
 
-    def nothing(_: Any) -> Any:
+    def nothing(_: Array) -> Any:
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), like)
 
-    def piece(_: None, given: tuple[Any, Any]) -> tuple[None, Any]:
+    def piece(_: None, given: tuple[Array, Array]) -> tuple[None, Any]:
         at, first = given
         return None, jax.lax.cond(first < ranks.count, look, nothing, at)
 

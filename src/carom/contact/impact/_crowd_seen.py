@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float
 from ...dynamics.kinematics import LinkMotion
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Load, Scene, merge
-from ...quantities import Vector
+from ...quantities import Real, Vector
 from .._rows import UNMOVED, far_of
 from .._sharp import NOWHERE
 from ..pairs import Touching
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
     bounds: Bounds | None
     links: LinkMotion
 
-    def of_all(self, values: Array, otherwise: Any = 0.0) -> Array:
+    def of_all(self, values: Array, otherwise: Real = 0.0) -> Array:
         return self.looks.spread(values, self.near, otherwise)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -9,12 +10,14 @@ from jaxtyping import Array, Bool
 
 from ...hybrid.condition import NEVER, SHALLOW, Watch
 from ...hybrid.scene import Scene
+from ...quantities import Vector
 from ._crowd import Crowd
 from ._crowd_near import SURELY
 from ._crowd_switched import away, inexact
 from ._lane_scene import LaneScene
 from .rigid_contact import RigidContact
 
+Met = Callable[[RigidContact, LaneScene], Any]
 Flags = Bool[Array, " contacts"]
 
 
@@ -41,7 +44,9 @@ def crowd_watch(crowd: Crowd, scene: Scene, is_open: Flags) -> Watch:
     )
 
 
-def _looked(crowd: Crowd, scene: Scene, is_open: Flags, fast: Any, met: Any) -> tuple[tuple[Any, ...], Flags | None]:
+def _looked(
+    crowd: Crowd, scene: Scene, is_open: Flags, fast: Vector | None, met: Met
+) -> tuple[tuple[Any, ...], Flags | None]:
     """Numbers of all contacts; which of them may have no more than bounds at this instant, unless they are wanted."""
     if not crowd.sifted:
         return crowd.looked(met, scene, fast), None
@@ -51,7 +56,7 @@ def _looked(crowd: Crowd, scene: Scene, is_open: Flags, fast: Any, met: Any) -> 
     near = ~is_open | wanted
     lanes = crowd.looked_closely(met, scene, near, fast)
     # Two bodies apart: what is inside at most, no surface that moves by itself, nothing that slides.
-    far = (-bounds.apart, bounds.pace, 0.0, 0.0, bounds.bend, bounds.place, -bounds.apart, 0.0)
+    far: tuple[Any, ...] = (-bounds.apart, bounds.pace, 0.0, 0.0, bounds.bend, bounds.place, -bounds.apart, 0.0)
     each = tuple(lanes.spread(x, near, y) for x, y in zip(lanes.numbers, far, strict=True))
     return each, ~bounds.within(scene.t, scene.length, SURELY)
 

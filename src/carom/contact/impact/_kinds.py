@@ -15,6 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ...mechanism import Mechanism, Site
 from ..during import During
@@ -199,7 +200,7 @@ def side_by_side(
     mechanism: Mechanism,
     bodies: Bodies,
     shared: Shared,
-    at: Any = None,
+    at: Array | np.ndarray | None = None,
 ) -> Any:
     """`function(contact, scene)` of the members of a kind, or of those `at` these of its places."""
     which = np.asarray([[bodies.numbers[b] for b in each] for each in kind.bodies], dtype=np.uint32)

@@ -81,7 +81,7 @@ class Bodies(NamedTuple):
     columns: Array
     numbers: dict[Body, int]
 
-    def at(self, which: Any) -> BodyState:
+    def at(self, which: Array | np.ndarray) -> BodyState:
         """Those with these numbers."""
         x, y, vx, vy, cos, sin, rate, angle, turn, px, py, bx, by, levers, reach = self.columns[:, which]
         point, base = jnp.stack([px, py], axis=1), jnp.stack([bx, by], axis=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import scipy
 
 NAMES = ("scipy_openblas_{}_num_threads", "openblas_{}_num_threads")
 _LOCK = threading.Lock()
@@ -63,7 +63,10 @@ def one_thread() -> Iterator[None]:
 @functools.cache
 def switches() -> tuple[Callable[[], int], Callable[[int], None]] | None:
     """What tells and sets the number of threads of SciPy's OpenBLAS; None where that is not its LAPACK."""
-    package = Path(scipy.__file__).parent
+    found = importlib.util.find_spec("scipy")  # not imported: most programs need none of it
+    if found is None or found.origin is None:
+        return None
+    package = Path(found.origin).parent
     for folder in (package.parent / "scipy.libs", package / ".dylibs"):
         for file in sorted(folder.glob("*openblas*")):
             with suppress(OSError, AttributeError):

@@ -94,7 +94,9 @@ def main() -> None:
         )
     if len(rows) > 1:
         x, y = (np.log([row[key] for row in rows]) for key in ("links", "step"))
-        print(f"time per step grows like links^{np.polyfit(x, y, 1)[0]:.2f}")
+        last = (y[-1] - y[-2]) / (x[-1] - x[-2])
+        whole = np.polyfit(x, y, 1)[0]
+        print(f"time per step grows like links^{whole:.2f}; between the last two like links^{last:.2f}")
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1))
 

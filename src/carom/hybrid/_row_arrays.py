@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg as jsl
 from jaxtyping import Array, Bool, Float
 
+from ._ranks import flagged_first
 from ._reaction import EPSILON, SINGULAR, UNLIKE, Row
 
 FEW = 16  # rows for which smaller matrices are kept at hand
@@ -79,7 +80,7 @@ def _few(rows: RowArrays) -> tuple[Any, Any] | None:
     """
     if len(rows.active) <= 2 * FEW:
         return None
-    return jnp.sum(rows.active) <= FEW, jnp.argsort(~rows.active, stable=True)[:FEW]
+    return jnp.sum(rows.active) <= FEW, flagged_first(rows.active, ~rows.active, FEW)[0]
 
 
 def _taken(rows: RowArrays, index: Array) -> RowArrays:

@@ -7,8 +7,6 @@ experiment, that took 1.8 microseconds per step where the default took 60, and c
 
 from __future__ import annotations
 
-import functools
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,54 +23,17 @@ from ..quantities import Function, Real, Vector
 from . import outcome
 from ._bonds import brought_there, met
 from ._carry import Attempt, Carry, Verdict, begin
+from ._compiler import SCALAR
+from ._compiler import compiler_options as compiler_options
 from ._loop import advance
 from ._noughts import noughts
+from ._one_thread import on_one_thread
 from ._store import load_or_make
 from .automaton import Bars
 from .condition import any_of
 from .scene import Continuous, Scene, merge, split
 from .settings import Integration
 from .world import World, refuse_extra
-
-SCALAR = {"xla_disable_hlo_passes": "fusion"}  # fusion would compute shared parts of long scalar code again
-QUICK = {"xla_backend_optimization_level": "0"}
-# Of long array code: XLA simplifies again and again while any of its passes changes something; with loops within loops
-# one always does: 25 rounds, not 3. Its newer emitters take as long again, and gain a fifth of the time of a step.
-SLOW_PASSES = (
-    "reshape-mover",
-    "simplify-while-loops",
-    "while-loop-invariant-code-motion",
-    "while-loop-constant-sinking",
-    "constant_folding",
-    "simplify-conditional",
-)
-ARRAYS = QUICK | {"xla_cpu_use_fusion_emitters": False, "xla_disable_hlo_passes": ",".join(SLOW_PASSES)}
-
-
-@functools.cache
-def _accepted() -> bool:
-    """Does this XLA know the settings for arrays? They are its own affair, and may go."""
-    try:
-        jax.jit(lambda x: x + 1.0, compiler_options=ARRAYS).lower(1.0).compile()
-    except jax.errors.JaxRuntimeError:
-        return False
-    return True
-
-
-def compiler_options(thorough: bool = True, arrays: bool = False) -> dict[str, Any] | None:
-    """Settings of the compiler for the loop, on a CPU; elsewhere its own.
-
-    What is not compiled thoroughly is compiled in half the time and takes one and a half times as long per step.
-    `CAROM_COMPILER=quick` makes that so for all.
-    (Without XLA's newer emitters, or without its pass "fusion-wrapper", it would be quicker still, but then every
-    operation outside of a loop takes a memory map of its own, of which a process has 65,530.)
-    """
-    if jax.default_backend() != "cpu":
-        return None
-    if arrays:  # they gain by fusion, and LAPACK does their long work however the rest is compiled
-        return ARRAYS if _accepted() else QUICK
-    return SCALAR if thorough and os.environ.get("CAROM_COMPILER") != "quick" else SCALAR | QUICK
-
 
 INSIDE = 1e-10  # of the world's length: a contact that starts deeper starts inside its surface
 BLUR = 0.5  # of the world's length: where rounding is larger, touch and gap cannot be told apart
@@ -100,12 +61,14 @@ def executable(
         return _compiled(name, function, static, args, options)
 
     shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
-    options = compiler_options(thorough, any(isinstance(arg, World) and arg.arrays for arg in args))
+    arrays = any(isinstance(arg, World) and arg.arrays for arg in args)
+    options = compiler_options(thorough, arrays)
     key = (function, static, jax.tree.structure(args), shapes, options == SCALAR, noughts(args))
     found = _EXECUTABLES.get(key)
     if found is None:
         how = tuple(sorted((options or {}).items()))
         found = load_or_make(function, (static, how, key[-1]), args, make)
+        found = on_one_thread(found) if arrays else found
         _EXECUTABLES[key] = found
         while len(_EXECUTABLES) > MOST:
             _EXECUTABLES.pop(next(iter(_EXECUTABLES)), None)

@@ -64,12 +64,16 @@ def watched(
     memory: Memories,
     speeds: Reals | None = None,
     span: Real = 0.0,
+    wanted: Sequence[Any] | None = None,
 ) -> list[Watch | None]:
-    """Every exit that time and coordinates alone decide."""
+    """Every exit that time and coordinates alone decide; `wanted` are flags of those that must be looked at closely."""
     scene = scene_of(world, t, y, phases)
     scene.fastest, scene.span = speeds, span
     out: list[Watch | None] = []
     for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+        if wanted is not None:
+            mine = wanted[len(out) : len(out) + len(automaton.anatomy.exits)]
+            scene.wanted = next((flags for flags in mine if flags is not None), None)
         out += list(automaton.watch(scene, own))
     return out
 
@@ -150,24 +154,27 @@ def _inside(
 ) -> tuple[Any, Any]:
     """The first length at which something may have been met, and the one to which a step that is too long is cut."""
     seen = [i for i, w in enumerate(look) if w is not None]
-
     unsure = [i for i in seen if look[i].sure is not None]  # type: ignore[union-attr]
+    vague = [i for i in seen if look[i].vague is not None]  # type: ignore[union-attr]
+    wanted = [near[seen.index(i)] if i in vague else None for i in range(len(look))]
 
-    def at(x: Real) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    def at(x: Real) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
         q, v = _between(c.y, y, c.rate, rate, span, x)
 
-        def values(t: Real, q: Coordinates) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        def values(t: Real, q: Coordinates) -> tuple[tuple[Any, ...], Any]:
             state = y._replace(q=q, v=v)
-            found = watched(world, t, state, c.phases, c.memory)
+            found = watched(world, t, state, c.phases, c.memory, wanted=wanted)
             nearest = tuple(jnp.asarray(found[i].sure, dtype=float) for i in unsure)  # type: ignore[union-attr]
-            return tuple(jnp.asarray(found[i].value, dtype=float) for i in seen), nearest  # type: ignore[union-attr]
+            bounds = tuple(found[i].vague for i in vague)  # type: ignore[union-attr]
+            return tuple(jnp.asarray(found[i].value, dtype=float) for i in seen), (nearest, bounds)  # type: ignore[union-attr]
 
         now = c.t + x * (t - c.t)
-        value, slope, nearest = jax.jvp(values, (now, q), (jnp.ones_like(now), v), has_aux=True)
-        return value, slope, nearest
+        value, slope, others = jax.jvp(values, (now, q), (jnp.ones_like(now), v), has_aux=True)
+        return value, slope, *others
 
     looks = jax.vmap(at)(jnp.asarray(NODES))
-    firsts = at(jnp.asarray(0.0))[2] if unsure else ()
+    first = at(jnp.asarray(0.0)) if unsure or vague else None
+    last = at(jnp.asarray(1.0)) if vague else None
     where: Any = jnp.full_like(span, jnp.inf)
     cut = where
     for j, i in enumerate(seen):
@@ -176,9 +183,12 @@ def _inside(
         sure = None
         if w.sure is not None:
             k = unsure.index(i)
-            sure = (firsts[k], looks[2][k])
-        ends = (start.value[i], start.rate[i], end.ends.value[i], end.ends.rate[i])
-        exit = Exit(ends, (looks[0][j], looks[1][j]), sure, limits_of(end, i), w._replace(room=None, depth=None))
+            assert first is not None
+            sure = (first[2][k], looks[2][k])
+        ends = _ends_of(i, j, start, end, vague, first, last)
+        exit = Exit(
+            ends, (looks[0][j], looks[1][j]), sure, limits_of(end, i), w._replace(room=None, depth=None, vague=None)
+        )
         if jnp.ndim(start.value[i]):
             found, coarse = doubt_of_family(exit, end.edge[i], span)
             where = jnp.minimum(where, jnp.min(jnp.where(near[j] & (found < 1.0), found * span, jnp.inf)))
@@ -198,6 +208,17 @@ def _may_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch |
             top = jnp.maximum(jnp.maximum(v0, v1), jnp.maximum(v0 + r0 * span, v1 - r1 * span))
             out.append(on & (top > -SLACK * jnp.maximum(jnp.abs(v0), jnp.abs(v1))))
     return out
+
+
+def _ends_of(i: int, j: int, start: Ends, end: Asked, vague: list[int], first: Any, last: Any) -> tuple[Any, ...]:
+    """Value and rate of an exit at both ends of a step; looked at closely where the guard knew but a bound."""
+    ends = (start.value[i], start.rate[i], end.ends.value[i], end.ends.rate[i])
+    if i not in vague:
+        return ends
+    k = vague.index(i)
+    close = (first[0][j], first[1][j], last[0][j], last[1][j])
+    bounds = (first[3][k],) * 2 + (last[3][k],) * 2
+    return tuple(jnp.where(*each) for each in zip(bounds, close, ends, strict=True))
 
 
 def hidden_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch | None], span: Real) -> Any:

@@ -105,6 +105,7 @@ class Watch(NamedTuple):
     - `room`: of an open contact: how far rounding may put it inside; None for other exits
     - `depth`: of a rigid contact, open or closed: how far it is inside now
     - `slight`: what also counts as not inside: 1e-9 rad of an angle, which no length is a measure of
+    - `vague`: flags of exits that may be known by a bound alone at this instant, in guards too, unless they are wanted
     - `along`: of a closed contact on a surface: how fast it may move along it, as `sweep`; 0 of an open one
     """
 
@@ -118,3 +119,4 @@ class Watch(NamedTuple):
     sure: Any = None
     along: Any = 0.0
     slight: Real = 0.0
+    vague: Any = None

@@ -102,6 +102,7 @@ class Scene(Sweeps):
         self.struck: Callable[[], dict[str, Any]] = dict  # see `strikes`
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
+        self.wanted: Any = None  # flags of a family of exits that are looked at closely, where not all are
         self._length: Any = None
         self._gravity: Any = None
         self._frames: list[Frame] | None = None

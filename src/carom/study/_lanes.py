@@ -23,6 +23,7 @@ from jaxtyping import PyTree
 from .. import errors, native
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
+from ..hybrid._one_thread import one_thread
 from ..hybrid._run import executable, named, start, to_end, together
 from ..hybrid._store import back_end
 from ..hybrid.scene import Continuous
@@ -166,7 +167,8 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     whole = jax.tree.map(np.asarray, (parameters, given))
     pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
     run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], integration, thorough=lanes >= LONG)
-    ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
+    with one_thread():
+        ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]
     return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole)), back_end(run)

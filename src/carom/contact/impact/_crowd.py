@@ -14,13 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Integer
 
+from ...hybrid._ranks import flagged_first
 from ...hybrid.scene import Scene, merge
 from ...quantities import Vector
 from ..friction._stick_slip import OPEN
-from ._kinds import Kind, for_each, for_each_pair, rubs_of
-from ._lane_scene import LaneScene, ways_of
+from ._crowd_near import Bounds, Lanes, bounds_of, look_closely
+from ._kinds import Kind, Shared, for_each, for_each_pair, rubs_of
+from ._lane_scene import LaneScene, Ways, ways_of
 from .rigid_contact import RigidContact
 
+Flags = Bool[Array, " contacts"]
 WITH_FRICTION, WITHOUT = 40, 130  # contacts that can be closed at once
 
 
@@ -117,9 +120,28 @@ class Crowd(eqx.Module):
 
         The function should be one of a module: what it is asked for again need not be traced again.
         """
-        bounds = jnp.abs(merge(scene.v)) if speeds is None else speeds
-        ways = ways_of(scene.mechanism, merge(scene.q), merge(scene.v), bounds)
-        return for_each_pair(self.kinds, function, scene.mechanism, ways, scene.t, scene.length, scene.span)
+        return for_each_pair(self.kinds, function, scene.mechanism, *_shared(scene, speeds))
+
+    @property
+    def sifted(self) -> bool:
+        """Are there so many pairs that they are looked at in two steps?"""
+        return bool(np.any(self.siftable))
+
+    @property
+    def siftable(self) -> np.ndarray:
+        """Of which contacts there are bounds; all others are always looked at."""
+        out = np.zeros(self.size, dtype=bool)
+        for kind in self.kinds:
+            out[list(kind.members)] = kind.sifted
+        return out
+
+    def bounds(self, scene: Scene, speeds: Vector | None = None) -> Bounds:
+        """How far all contacts are apart at least, without a close look."""
+        return bounds_of(self.kinds, scene.mechanism, *_shared(scene, speeds))
+
+    def looked_closely(self, function: Any, scene: Scene, near: Flags | None, speeds: Vector | None = None) -> Lanes:
+        """`function(contact, scene)` of those that are near."""
+        return look_closely(self.kinds, function, scene.mechanism, *_shared(scene, speeds), near)
 
     def carried(self, scene: Scene) -> tuple[Any, Any]:
         """Prescribed velocities of the surfaces, along normal and tangent."""
@@ -128,6 +150,13 @@ class Crowd(eqx.Module):
     def each(self, function: Any, *given: Any) -> Any:
         """Numbers of every contact: `function(contact, ...)`."""
         return for_each(self.kinds, function, *given)
+
+
+def _shared(scene: Scene, speeds: Vector | None) -> tuple[Ways, Shared]:
+    """What all contacts see, for coordinates that move at most so fast."""
+    bounds = jnp.abs(merge(scene.v)) if speeds is None else speeds
+    ways = ways_of(scene.mechanism, merge(scene.q), merge(scene.v), bounds)
+    return ways, Shared(scene.t, scene.length, scene.span)
 
 
 def _carried(contact: RigidContact, scene: LaneScene) -> tuple[Any, Any]:
@@ -174,7 +203,7 @@ def chosen(
         mine, beside, at = flags[which], rest[which], jnp.asarray(which, dtype=jnp.uint32)
         rank = jnp.arange(len(which))
         if len(which) > room:  # those that act first, in their order
-            place, rank, used = _ranked(mine, beside & ~mine, room)
+            place, rank, used = flagged_first(mine, beside & ~mine, room)
             over = over | (jnp.sum(mine) > room)
             at, active = at[place], jnp.arange(room) < used
         else:
@@ -187,17 +216,3 @@ def chosen(
     back = np.argsort(np.concatenate([crowd.rubs, crowd.plain])).astype(np.uint32)
     of_all = [jnp.concatenate(x)[back].astype(kind) for x, kind in ((slot, jnp.uint32), (has, bool))]
     return Slots(jnp.concatenate(index), jnp.concatenate(on), *of_all), over
-
-
-def _ranked(mine: Array, beside: Array, room: int) -> tuple[Array, Array, Array]:
-    """Numbers of the first `room` of those that act, then of those beside; the rank of each; how many are in use.
-
-    A sort would do it, by one call of a comparison after the other; sums that run along do it at once.
-    """
-    first, second = jnp.cumsum(mine), jnp.cumsum(beside)
-    rank = jnp.where(mine, first - 1, jnp.where(beside, first[-1] + second - 1, len(mine)))
-    number = jnp.arange(room)
-    ways = [(first, number + 1), (second, number + 1 - first[-1])]
-    places = [jnp.searchsorted(total, wanted, method="scan_unrolled") for total, wanted in ways]
-    place = jnp.where(number < first[-1], places[0], places[1])
-    return jnp.minimum(place, len(mine) - 1).astype(jnp.uint32), rank, first[-1] + second[-1]

@@ -47,10 +47,10 @@ def sliding_coefficient(crowd: Crowd, r: Lines) -> Any:
 def crowd_rows(crowd: Crowd, scene: Scene, modes: Any) -> RowArrays:
     """What the contacts that are closed hold: the normal direction, and the tangential one where they stick."""
     slots, _ = chosen(crowd, modes != OPEN)
-    s, m = seen_at(crowd, scene, slots), crowd.slots[0]
-    normal = rows_at(crowd.kinds, scene.mechanism, s.links, s.normal, slots.place)
+    (s, links), m = seen_at(crowd, scene, slots), crowd.slots[0]
+    normal = rows_at(crowd.kinds, scene.mechanism, links, s.normal, slots.place)
     mode, sliding = modes[slots.place], s.touch.sliding[:m]
-    aside = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, slots.place)
+    aside = rows_at(crowd.kinds, scene.mechanism, links, s.tangential, slots.place)
     across = aside[:m]
     mu, drift, left = _rubbed(crowd, slots, s.tangential_drift[:m], sliding)
     slip = -sense_of(mode[:m]) * mu
@@ -212,7 +212,7 @@ def crowd_guards(
     modes = memory.modes
     shared = jax.lax.stop_gradient(held.shared)
     is_open = modes == OPEN
-    gap, place = -s.touch.indentation, jax.lax.stop_gradient(s.place)
+    gap, place = -s.depth, jax.lax.stop_gradient(s.place)
     none = memory.speed  # a blow would decide that it does not close
     strike = rising(-gap, slow=2.0 * none, deep=2.0 * place, rounding=place, floor=none)
     passes, leaves, noise = passes & (-gap <= 2.0 * place), held.leaves, jax.lax.stop_gradient(held.noise)
@@ -220,8 +220,9 @@ def crowd_guards(
     if away is not None:
         passes, leaves, excess = passes | away, leaves | away, jnp.where(away, 1.0, excess)
     if crowd.ends:
-        excess = jnp.where(s.past > NOWHERE, letting_go(leaves, excess, s.past, shared + noise), excess)
-        passes, leaves = passes | is_gone(s.past, False, crowd.yields), leaves | (s.past > NOWHERE)
+        past = s.past
+        excess = jnp.where(past > NOWHERE, letting_go(leaves, excess, past, shared + noise), excess)
+        passes, leaves = passes | is_gone(past, False, crowd.yields), leaves | (past > NOWHERE)
     strikes = unless(~is_open | passes, strike)
     lifts = unless(is_open | ~leaves, level(excess, shared + noise))
     at = crowd.rubs
@@ -233,7 +234,7 @@ def crowd_guards(
     sticks, slides = mode == STICKING, (mode == RIGHT) | (mode == LEFT)
     slips = [unless(~(sticks & (sense * way > 0.0)), level(-way * rub - most, shared + along)) for way in (1.0, -1.0)]
     stops_at = crowd.rubbing(lambda friction, e: friction.stops(e), crowd.spread(memory.sliding))[at]
-    left = stops_at - sense_of(mode) * s.touch.sliding[at]
+    left = stops_at - sense_of(mode) * s.of_all(s.looks.numbers.touch.sliding)[at]
     slow = jax.lax.stop_gradient(jnp.maximum(memory.sliding, 0.0))
     stop = unless(~slides, rising(left, slow=2.0 * along, rounding=slow))
     paradox = unless(~slides, level(-held.slopes[at]))  # w_nn - sigma mu w_nt must stay positive

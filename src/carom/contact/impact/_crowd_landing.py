@@ -54,8 +54,9 @@ def landed_together(
 
     It concerns those that are closed or at their surface; they have slots, and numbers here are theirs.
     """
-    everywhere, memory, s = _exits(crowd, fired), CrowdMemory(*own.memory), keep_seen(crowd, scene)
-    touched, near = jnp.any(everywhere.strikes), -s.touch.indentation <= 2.0 * s.place
+    everywhere, memory = _exits(crowd, fired), CrowdMemory(*own.memory)
+    s = keep_seen(crowd, scene, memory.modes != OPEN)
+    touched, near = jnp.any(everywhere.strikes), -s.depth <= 2.0 * s.place
     ended = is_gone(s.past, memory.modes != OPEN, crowd.yields) if crowd.ends else jnp.zeros(crowd.size, dtype=bool)
     # Who slides past the end of an edge hands over: the contact that takes its place is at its surface already.
     handed = jnp.any(ended & (memory.modes != OPEN))
@@ -102,8 +103,7 @@ def landed_together(
     fails = jnp.any(exits.paradox) | (struck & ~blow.found) | jammed | ~found
     phase = jnp.where(jnp.any(new != OPEN), SOME_CLOSED, ALL_OPEN)
     phase = jnp.where(over, TOO_MANY, jnp.where(fails, LOST, phase))
-    passed = jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0])
-    passed = jnp.where(inside, IGNORED, passed)
+    passed = jnp.where(inside, IGNORED, jnp.where(grazes, jnp.maximum(least[0], jnp.abs(r.speed)), least[0]))
     none = jax.lax.stop_gradient((passed, _within_bands(crowd, slots, new, later.sliding, least[1])))
     remembered = _remembered(crowd, scene, memory, struck, slots, blow, new, none)
     return Landing(phase, tuple(remembered), own.states, _like(scene, v), _driven(crowd, scene, struck, slots, blow))
@@ -114,7 +114,7 @@ def _absent(crowd: Crowd, scene: Scene, s: Seen, slots: Slots) -> tuple[Flags, F
     gone, at = away(crowd, scene), slots.place
     if gone is None:
         return jnp.zeros_like(slots.on), jnp.zeros_like(slots.on)
-    deep = entered(scene, s.touch.indentation[at], s.place[at])
+    deep = entered(scene, s.depth[at], s.place[at])
     return gone[at], jnp.asarray(switched(crowd))[at] & slots.on & ~gone[at] & deep
 
 

@@ -12,44 +12,83 @@ from jaxtyping import Array, Bool, Float
 from ...dynamics.kinematics import LinkMotion
 from ...hybrid.condition import ROUNDING, ULP
 from ...hybrid.scene import Load, Scene, merge
-from ...quantities import Vector
+from ...quantities import Real, Vector
 from .._rows import UNMOVED, far_of
+from .._sharp import NOWHERE
 from ..pairs import Touching
 from ._crowd import Crowd, Slots
+from ._crowd_near import Bounds, Lanes, look_closely
 from ._crowd_rows import Wrenches, rows_at
-from ._kinds import for_each_pair
+from ._kinds import Shared
 from ._lane_scene import LaneScene, ways_of
 from .rigid_contact import RigidContact
 
+Flags = Bool[Array, " contacts"]
 
-class Seen(NamedTuple):
-    """All contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
+
+class Looks(NamedTuple):
+    """Contacts at one instant: kinematics, rounding of gaps, wrenches of unit forces, and how velocities drift."""
 
     touch: Touching
-    place: Float[Array, " contacts"]  # what rounding does to the gap
+    place: Float[Array, " looks"]  # what rounding does to the gap
+    past: Float[Array, " looks"]  # roundings past the end of an edge
     normal: Wrenches
     tangential: Wrenches
-    normal_drift: Float[Array, " contacts"]
-    tangential_drift: Float[Array, " contacts"]
-    past: Float[Array, " contacts"]  # roundings past the end of an edge
+    normal_drift: Float[Array, " looks"]
+    tangential_drift: Float[Array, " looks"]
+
+
+class Seen(NamedTuple):
+    """All contacts at one instant: everything about those that are near, and of the others that they are not."""
+
+    looks: Lanes  # whose numbers are `Looks`
+    near: Flags | None  # None: all are looked at
+    bounds: Bounds | None
     links: LinkMotion
+
+    def of_all(self, values: Array, otherwise: Real = 0.0) -> Array:
+        return self.looks.spread(values, self.near, otherwise)
+
+    @property
+    def depth(self) -> Array:
+        """How far inside [m], or, of what is not near, at most."""
+        deepest = 0.0 if self.bounds is None else -self.bounds.apart
+        return self.of_all(self.looks.numbers.touch.indentation, deepest)
+
+    @property
+    def place(self) -> Array:
+        return self.of_all(self.looks.numbers.place, 0.0 if self.bounds is None else self.bounds.place)
+
+    @property
+    def past(self) -> Array:
+        return self.of_all(self.looks.numbers.past, NOWHERE)
+
+    @property
+    def touch(self) -> Touching:
+        """Of what is near; zeros of the others."""
+        return jax.tree.map(self.of_all, self.looks.numbers.touch)
 
 
 def seen(crowd: Crowd, scene: Scene) -> Seen:
-    """Everything but the rows."""
-    if "seen" in scene.kept:
-        return scene.kept["seen"]
+    """Everything but the rows, of all contacts."""
+    kept = scene.kept.get("seen")
+    return kept if kept is not None and kept.near is None else _seen(crowd, scene, None)
+
+
+def _seen(crowd: Crowd, scene: Scene, near: Flags | None, bounds: Bounds | None = None) -> Seen:
     mechanism, v = scene.mechanism, merge(scene.v)
-    length = scene.length
+    length, near = scene.length, near if crowd.sifted else None
 
     def whole(t: Any, q: Vector) -> Any:
         ways = ways_of(mechanism, q, v, jnp.abs(v))
-        return for_each_pair(crowd.kinds, _looked_at, mechanism, ways, t, length), ways.links
+        found = look_closely(crowd.kinds, _looked_at, mechanism, ways, Shared(t, length), near)
+        return found.numbers, (found.lane, ways.links)
 
     t, q = jnp.asarray(scene.t, dtype=float), merge(scene.q)
-    ((touch, place, past, *wrenches), links), ((moved, *_), _) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v))
+    (touch, place, past, *wrenches), moved, (lane, links) = jax.jvp(whole, (t, q), (jnp.ones_like(t), v), has_aux=True)
     normal, across = wrenches
-    return Seen(touch, place, normal, across, -moved.rate, moved.sliding, past, links)
+    looks = Looks(touch, place, past, normal, across, -moved[0].rate, moved[0].sliding)
+    return Seen(Lanes(looks, lane), near, bounds, links)
 
 
 def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
@@ -59,20 +98,24 @@ def _looked_at(contact: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
     return touch, place, past, *wrenches
 
 
-def keep_seen(crowd: Crowd, scene: Scene) -> Seen:
-    """Look at all contacts now, for all that will ask, also within a branch."""
-    return scene.kept.setdefault("seen", seen(crowd, scene))
+def keep_seen(crowd: Crowd, scene: Scene, closed: Flags) -> Seen:
+    """Look at all contacts that are closed or near, now, for all that will ask, also within a branch."""
+    if "seen" not in scene.kept:
+        bounds = crowd.bounds(scene) if crowd.sifted else None
+        near = None if bounds is None else closed | bounds.within(scene.t, scene.length)
+        scene.kept["seen"] = _seen(crowd, scene, near, bounds)
+    return scene.kept["seen"]
 
 
-def seen_at(crowd: Crowd, scene: Scene, slots: Slots) -> Seen:
-    """The same of the contacts in these slots, slot by slot."""
-    s = seen(crowd, scene)
-    columns, form = jax.tree.flatten((s.touch, s.place, s.normal, s.tangential))
-    more = (s.normal_drift, s.tangential_drift, s.past)
-    taken = list(jnp.stack([*columns, *more])[:, slots.place])
-    touch, place, normal, tangential = jax.tree.unflatten(form, taken[:-3])
-    drift, aside, past = taken[-3:]
-    return Seen(touch, place, normal, tangential, drift, aside, past, s.links)
+def keep_closed(crowd: Crowd, scene: Scene, closed: Flags) -> None:
+    """Look at the contacts that are closed alone, unless more is known."""
+    scene.kept.setdefault("closed", scene.kept.get("seen") or _seen(crowd, scene, closed))
+
+
+def seen_at(crowd: Crowd, scene: Scene, slots: Slots) -> tuple[Looks, LinkMotion]:
+    """What is known of the contacts in these slots, slot by slot."""
+    s = scene.kept.get("seen") or scene.kept.get("closed") or _seen(crowd, scene, slots.has)
+    return s.looks.at(slots.place), s.links
 
 
 def _wrench(contact: RigidContact, scene: LaneScene, touch: Touching, normal: float, drag: float) -> Wrenches:
@@ -100,9 +143,9 @@ class Lines(NamedTuple):
 
 def lines_of(crowd: Crowd, scene: Scene, slots: Slots) -> Lines:
     """Rows of the contacts in these slots."""
-    s = seen_at(crowd, scene, slots)
+    s, links = seen_at(crowd, scene, slots)
     normal, tangential = (
-        rows_at(crowd.kinds, scene.mechanism, s.links, x, slots.place) for x in (s.normal, s.tangential)
+        rows_at(crowd.kinds, scene.mechanism, links, x, slots.place) for x in (s.normal, s.tangential)
     )
     least = unmoved(scene, tangential)
     moved = jnp.any(jnp.abs(normal) > least, axis=1)

@@ -9,19 +9,29 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ...mechanism import Mechanism, Site
-from ...quantities import Real
 from ..during import During
 from ..pairs import AbstractPair
-from ._lane_scene import Body, LaneScene, Ways, body_at, table_of
+from ._lane_scene import Bodies, Body, LaneScene, Ways, bodies_of
 from .rigid_contact import Contacts, RigidContact
+
+MANY = 128  # contacts of one kind, up to which all are looked at: choosing would cost as much
+
+
+class Shared(NamedTuple):
+    """What all contacts see: time, the world's length, and that of the step."""
+
+    t: Any
+    length: Any
+    span: Any = 0.0
 
 
 class Kind(eqx.Module):
@@ -33,6 +43,7 @@ class Kind(eqx.Module):
     bodies: tuple[tuple[Body, ...], ...] = eqx.field(static=True)  # of each: its sites, or the links of its joint
 
     during: tuple[During | None, ...] = eqx.field(static=True)  # of each: when it is there
+    couples: tuple[int, ...] = eqx.field(static=True)  # of each: which two shapes meet, where several of it share them
 
     @property
     def contacts(self) -> list[RigidContact]:
@@ -46,6 +57,11 @@ class Kind(eqx.Module):
         """What stands for all, to be asked for what is fixed; it has no numbers."""
         blank = [np.zeros(x.shape[1:]) for x in self.numbers]
         return jax.tree.unflatten(self.structures[0], blank)
+
+    @property
+    def sifted(self) -> bool:
+        """Is it looked at in two steps: bounds of all gaps, then what is near?"""
+        return len(self.members) > MANY and self.first.pair.bounded
 
     @property
     def edged(self) -> bool:
@@ -76,7 +92,13 @@ def _kind(mechanism: Mechanism, contacts: Contacts, members: tuple[int, ...]) ->
     numbers = [jnp.stack(column) for column in zip(*leaves, strict=True)]
     bodies = tuple(_bodies(mechanism, c.pair) for c in mine)
     during = tuple(c.during for c in mine)
-    return Kind(numbers, members, tuple(jax.tree.structure(c) for c in mine), bodies, during)
+    return Kind(numbers, members, tuple(jax.tree.structure(c) for c in mine), bodies, during, _couples(mine))
+
+
+def _couples(contacts: Sequence[RigidContact]) -> tuple[int, ...]:
+    """Numbers of the couples of shapes: corners of one shape on another share both."""
+    found: dict[Any, int] = {}
+    return tuple(found.setdefault(tuple(map(id, c.pair.couple)), len(found)) for c in contacts)
 
 
 def _bodies(mechanism: Mechanism, pair: AbstractPair) -> tuple[Body, ...]:
@@ -159,21 +181,33 @@ def for_each_pair(
     function: Callable[[RigidContact, LaneScene], Any],
     mechanism: Mechanism,
     ways: Ways,
-    t: Real,
-    length: Real,
-    span: Real = 0.0,
+    shared: Shared,
 ) -> Any:
     """`function(contact, scene)` of every contact, where the scene tells about its own sites."""
-    parts: list[Any] = []
-    order: list[int] = []
-    table = table_of(mechanism, ways)
-    for kind in kinds:
-        names = kind.bodies[0]
-        lanes = [body_at(mechanism, ways, table, [bodies[j] for bodies in kind.bodies]) for j in range(len(names))]
-        shared = (mechanism, *(jnp.asarray(x, dtype=float) for x in (t, length, span)))
-        parts.append(_side_by_side(function, kind.structures[0], names)(kind.numbers, lanes, shared))
-        order += kind.members
-    return _in_order(parts, order)
+    bodies = all_bodies(kinds, mechanism, ways)
+    parts = [side_by_side(kind, function, mechanism, bodies, shared) for kind in kinds]
+    return _in_order(parts, [i for kind in kinds for i in kind.members])
+
+
+def all_bodies(kinds: Sequence[Kind], mechanism: Mechanism, ways: Ways) -> Bodies:
+    """Every body that contacts of these kinds ask for, once."""
+    return bodies_of(mechanism, ways, list(dict.fromkeys(b for kind in kinds for each in kind.bodies for b in each)))
+
+
+def side_by_side(
+    kind: Kind,
+    function: Callable[[RigidContact, LaneScene], Any],
+    mechanism: Mechanism,
+    bodies: Bodies,
+    shared: Shared,
+    at: Array | np.ndarray | None = None,
+) -> Any:
+    """`function(contact, scene)` of the members of a kind, or of those `at` these of its places."""
+    which = np.asarray([[bodies.numbers[b] for b in each] for each in kind.bodies], dtype=np.uint32)
+    numbers = kind.numbers if at is None else [x[at] for x in kind.numbers]
+    lanes = [bodies.at(column if at is None else jnp.asarray(column)[at]) for column in which.T]
+    given = (mechanism, *(jnp.asarray(x, dtype=float) for x in shared))
+    return _side_by_side(function, kind.structures[0], kind.bodies[0])(numbers, lanes, given)
 
 
 def _in_order(parts: list[Any], order: list[int]) -> Any:

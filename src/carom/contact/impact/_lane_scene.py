@@ -61,7 +61,8 @@ def body_at(mechanism: Mechanism, ways: Ways, table: Array, bodies: Sequence[Bod
     links = np.asarray([b.link for b in bodies], dtype=np.uint32)
     *frame, angle, turn = table[:, links]
     sites = np.asarray([0 if b.site is None else b.site for b in bodies], dtype=np.uint32)
-    point = n.site[sites] if bodies[0].site is not None else jnp.zeros((len(bodies), 2))
+    sited = np.asarray([b.site is not None for b in bodies])
+    point = jnp.where(sited[:, None], n.site[sites], 0.0) if np.any(sited) else jnp.zeros((len(bodies), 2))
     base, drift = _bases(mechanism, ways, links)
     own = jnp.abs(point[:, 0]) + jnp.abs(point[:, 1])
     hang = jnp.abs(n.hang[:, 0]) + jnp.abs(n.hang[:, 1])
@@ -72,6 +73,25 @@ def body_at(mechanism: Mechanism, ways: Ways, table: Array, bodies: Sequence[Bod
         levers = levers + carried @ hang
         reach = reach + carried @ (hang * turns)
     return BodyState(LinkMotion(*frame), angle, point, base, levers, reach, turn)
+
+
+class Bodies(NamedTuple):
+    """All bodies that contacts ask for, one column each, and the numbers of these."""
+
+    columns: Array
+    numbers: dict[Body, int]
+
+    def at(self, which: Array | np.ndarray) -> BodyState:
+        """Those with these numbers."""
+        x, y, vx, vy, cos, sin, rate, angle, turn, px, py, bx, by, levers, reach = self.columns[:, which]
+        point, base = jnp.stack([px, py], axis=1), jnp.stack([bx, by], axis=1)
+        return BodyState(LinkMotion(x, y, vx, vy, cos, sin, rate), angle, point, base, levers, reach, turn)
+
+
+def bodies_of(mechanism: Mechanism, ways: Ways, bodies: Sequence[Body]) -> Bodies:
+    s = body_at(mechanism, ways, table_of(mechanism, ways), bodies)
+    columns = jnp.stack([*s.frame, s.angle, s.turn, *s.point.T, *s.base.T, s.levers, s.reach])
+    return Bodies(columns, {body: i for i, body in enumerate(bodies)})
 
 
 def _bases(mechanism: Mechanism, ways: Ways, links: np.ndarray) -> tuple[Array, Array]:

@@ -36,8 +36,9 @@ from ._crowd_held import (
 )
 from ._crowd_landing import ALL_OPEN, LOST, PHASES, SOME_CLOSED, TOO_MANY, landed_together
 from ._crowd_rows import rows_at
-from ._crowd_seen import keep_seen, lines_of, seen, seen_at
-from ._crowd_switched import away, inexact, switched
+from ._crowd_seen import keep_closed, keep_seen, lines_of, seen, seen_at
+from ._crowd_switched import away, switched
+from ._crowd_watch import crowd_watch
 from ._impulses import PATH, checked_rule
 from ._kinds import contacts_of, firsts_of, kinds_of
 from ._lane_scene import LaneScene
@@ -117,11 +118,11 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def _touches(self, scene: Scene, own: Own) -> list[Touch]:
         crowd = self.crowd.knowing(own.memory[0])
-        modes, s = own.memory[0], seen(crowd, scene)
+        modes, touches = own.memory[0], seen(crowd, scene).touch
         forces, _, _ = scene.reactions(self, own)
         slots, _ = chosen(crowd, modes != OPEN)
-        push, rub = self._forces(modes, s.touch.sliding, slots, forces)
-        each = [jax.tree.map(lambda x, i=i: x[i], (s.touch, push, rub)) for i in range(crowd.size)]
+        push, rub = self._forces(modes, touches.sliding, slots, forces)
+        each = [jax.tree.map(lambda x, i=i: x[i], (touches, push, rub)) for i in range(crowd.size)]
         return [Touch(Touching(*touch), normal, drag) for touch, normal, drag in each]
 
     def _told_modes(self, own: Own) -> list[Any]:
@@ -163,10 +164,10 @@ class ManyRigidContacts(AbstractAutomaton):
         """Generalized force of viscous drag, its power, and that of surfaces with a prescribed motion."""
         crowd, m = self.crowd.knowing(modes), self.crowd.slots[0]
         slots, _ = chosen(crowd, modes != OPEN)
-        s, at = seen_at(crowd, scene, slots), slots.place[:m]
+        (s, links), at = seen_at(crowd, scene, slots), slots.place[:m]
         drag = crowd.rubbing(lambda friction: friction.drag)[at]
         force = jnp.where(slots.on[:m], -drag * s.touch.sliding[:m], 0.0)
-        rows = rows_at(crowd.kinds, scene.mechanism, s.links, s.tangential, slots.place)[:m]
+        rows = rows_at(crowd.kinds, scene.mechanism, links, s.tangential, slots.place)[:m]
         given = jnp.sum(force * crowd.carried(scene)[1][at]) if crowd.moves else jnp.asarray(0.0)
         return rows.T @ force, jnp.sum(force * s.touch.sliding[:m]), given
 
@@ -175,7 +176,9 @@ class ManyRigidContacts(AbstractAutomaton):
         return Holding(self.crowd.rows, self._rows, lambda phase: phase != ALL_OPEN, self._shares)
 
     def _rows(self, scene: Scene, own: Own) -> RowArrays:
-        return crowd_rows(self.crowd.knowing(own.memory[0]), scene, own.memory[0])
+        crowd, modes = self.crowd.knowing(own.memory[0]), own.memory[0]
+        keep_closed(crowd, scene, modes != OPEN)
+        return crowd_rows(crowd, scene, modes)
 
     def _forces(self, modes: Any, sliding: Any, slots: Any, forces: Any) -> tuple[Any, Any]:
         """Normal and friction force of every contact from the reactions of the slots."""
@@ -188,11 +191,11 @@ class ManyRigidContacts(AbstractAutomaton):
     def _shares(self, scene: Scene, own: Own, forces: Any) -> tuple[Any, ...]:
         crowd = self.crowd.knowing(own.memory[0])
         powers = [jnp.asarray(0.0)] * len(self.anatomy.channels)
-        modes, s = own.memory[0], seen(crowd, scene)
-        slots, _ = chosen(crowd, modes != OPEN)
-        push, rub = self._forces(modes, s.touch.sliding, slots, forces)
+        modes, slots = own.memory[0], chosen(crowd, own.memory[0] != OPEN)[0]
+        sliding = to_contacts(crowd, slots, seen_at(crowd, scene, slots)[0].touch.sliding)
+        push, rub = self._forces(modes, sliding, slots, forces)
         if len(crowd.rubs):
-            powers[1] = jnp.sum(rub * s.touch.sliding)
+            powers[1] = jnp.sum(rub * sliding)
         if crowd.moves:
             along, across = crowd.carried(scene)
             powers[-1] = jnp.sum(push * along + rub * across)
@@ -207,7 +210,7 @@ class ManyRigidContacts(AbstractAutomaton):
     def bars(self, scene: Scene) -> Bars:
         s = seen(self.crowd, scene)
         room = 4.0 * s.place + jnp.where(self.crowd.turns, SHALLOW, 0.0)
-        overlaps = {self.names: (jnp.where(switched(self.crowd), NEVER, s.touch.indentation), room)}
+        overlaps = {self.names: (jnp.where(switched(self.crowd), NEVER, s.depth), room)}
         return Bars(overlaps)
 
     def start(self, scene: Scene) -> Own:
@@ -215,7 +218,7 @@ class ManyRigidContacts(AbstractAutomaton):
         s, crowd = seen(self.crowd, scene), self.crowd
         pace = crowd.looked(_pace, scene)
         still = ROUNDING * pace + self.settle_speed
-        resting = (jnp.abs(s.touch.indentation) <= 2.0 * s.place) & (jnp.abs(s.touch.rate) <= still)
+        resting = (jnp.abs(s.depth) <= 2.0 * s.place) & (jnp.abs(s.touch.rate) <= still)
         closed = jnp.where(crowd.rub_flags, mode_of(jnp.sign(s.touch.sliding)), 1)
         modes = jnp.where(resting, closed, OPEN)
         n, rubs = jnp.zeros(crowd.size), jnp.zeros(len(crowd.rubs))
@@ -225,8 +228,8 @@ class ManyRigidContacts(AbstractAutomaton):
     def guard(self, scene: Scene, own: Own) -> Sequence[Condition]:
         crowd = self.crowd.knowing(own.memory[0])
         memory, n = CrowdMemory(*own.memory), crowd.size
-        s = keep_seen(crowd, scene)
-        near = (memory.modes != OPEN) | (-s.touch.indentation <= 2.0 * s.place)
+        s = keep_seen(crowd, scene, memory.modes != OPEN)
+        near = (memory.modes != OPEN) | (-s.depth <= 2.0 * s.place)
         slots, _ = chosen(crowd, near)
         none, no = jnp.zeros(n), jnp.zeros(n, dtype=bool)
         nothing = CrowdHeld(none, none, none + 1.0, none, none, no, none, jnp.asarray(0.0))
@@ -252,27 +255,7 @@ class ManyRigidContacts(AbstractAutomaton):
 
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         """Strikes, seen inside a step."""
-        crowd = self.crowd.knowing(own.memory[0])
-        is_open = own.memory[0] == OPEN
-        fast = jnp.stack(scene.fastest) if isinstance(scene.fastest, list) else scene.fastest
-        rough, gone = inexact(crowd), away(crowd, scene)
-
-        depth, pace, swing, beat, bend, place, sure, along = crowd.looked(_met_roughly if rough else _met, scene, fast)
-        pace, along = (jnp.zeros_like(x) if fast is None else x for x in (pace, along))
-        if gone is not None:
-            depth, is_open = jnp.where(gone, NEVER, depth), is_open & ~gone
-        strike = Watch(
-            jnp.where(is_open, depth, NEVER),
-            jnp.where(is_open, pace, 0.0),
-            jnp.where(is_open, swing, 0.0),
-            beat,
-            bend,
-            4.0 * place,
-            depth,
-            jnp.where(is_open, sure, NEVER) if rough else None,
-            jnp.where(is_open, 0.0, along),
-            jnp.where(crowd.turns, SHALLOW, 0.0),
-        )
+        strike = crowd_watch(self.crowd.knowing(own.memory[0]), scene, own.memory[0] == OPEN)
         return (strike, *(None,) * (len(self.anatomy.exits) - 1))
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
@@ -282,19 +265,3 @@ class ManyRigidContacts(AbstractAutomaton):
 
 def _pace(c: RigidContact, scene: LaneScene) -> Any:
     return c.pair.pace(scene, scene.speeds)
-
-
-def _met(c: RigidContact, scene: LaneScene, rough: bool = False) -> tuple[Any, ...]:
-    """What a watch is made of."""
-    pair = c.pair
-    touch = pair.touching(scene)
-    swing, beat = pair.swing(scene)
-    sure = pair.sure(scene, touch) if rough else None
-    pace = pair.pace(scene, scene.speeds)
-    along = pair.along(jnp.asarray(False), pace)
-    bend, place = pair.bend(scene, swing), pair.rounding(scene, touch)
-    return touch.indentation, pace, swing, beat, bend, place, touch.indentation if sure is None else sure, along
-
-
-def _met_roughly(c: RigidContact, scene: LaneScene) -> tuple[Any, ...]:
-    return _met(c, scene, rough=True)

@@ -85,6 +85,20 @@ class AbstractPair(eqx.Module):
         Of a second body whose motion is prescribed, `swing` counts apart.
         """
 
+    @property
+    def bounded(self) -> bool:
+        """Has it a bound of its gap that costs less than the gap itself? Not of disks: theirs is no more work."""
+        return False
+
+    @property
+    def couple(self) -> tuple[Any, ...]:
+        """What the bound is about: pairs of corners of the same two shapes share one."""
+        return (self,)
+
+    def apart(self, scene: Scene) -> Any:
+        """The gap [m] is not smaller than this; asked of bounded pairs alone."""
+        return -jnp.inf
+
     def bend(self, scene: Scene, swing: Real) -> Any:
         """Over which way [m] the direction of the normal changes much: a radius; infinite where it does not.
 

@@ -19,10 +19,11 @@ from ...hybrid.scene import Load, Scene
 from ...quantities import Real, Reals, Vector
 from .._hull import AbstractHull
 from .._sharp import Arms, arms_of, on_edge, past_end
+from .._vectors import direction
 from ..shape import AbstractCornered, AbstractShape, AbstractSmooth
 from ..shape._climb import SEEDS, newton, summit
 from ..shape.outlined import Frame, wrapped
-from .pair import AbstractPair, Touching, between, in_frame, met
+from .pair import AbstractPair, Touching, between, centre, in_frame, met
 from .shape_on_surface import around, seen
 
 NEAR = 0.1  # [rad] of the direction that was found: a corner's own best one may be behind it
@@ -54,6 +55,19 @@ class AbstractShapePair(AbstractPair):
 
     def pace(self, scene: Scene, speeds: Reals) -> Any:
         return self.first.reach(scene, speeds) + self.second.reach(scene, speeds)
+
+    @property
+    def bounded(self) -> bool:
+        return not self.first.edges == self.second.edges == 1
+
+    @property
+    def couple(self) -> tuple[Any, ...]:
+        return self.first, self.second
+
+    def apart(self, scene: Scene) -> Any:
+        """Discs about their sites."""
+        (ax, ay), (bx, by) = centre(scene, self.first.site), centre(scene, self.second.site)
+        return direction(ax - bx, ay - by)[0] - self.first.outer - self.second.outer
 
     def bend(self, scene: Scene, swing: Real) -> Any:
         return self.first.blunt + self.second.blunt

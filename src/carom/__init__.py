@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
+    from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World
     from .hybrid import jit as jit
@@ -140,6 +141,7 @@ if TYPE_CHECKING:
     from .result import Stance as Stance
     from .scenario import Scenario as Scenario
     from .study import ReturnMap as ReturnMap
+    from .study import Returns as Returns
     from .study import bifurcation as bifurcation
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit

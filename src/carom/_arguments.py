@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .quantities import Given, Point, Real
     from .result._clip import Clip
     from .result.result import Result
+    from .scenario.model import Scenario
 
     Name: TypeAlias = str
     Names: TypeAlias = str | Sequence[str]
@@ -76,8 +77,12 @@ if TYPE_CHECKING:
     CaptureLike: TypeAlias = Capture
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
+    PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
     FileLike: TypeAlias = str | Path
+    ScenarioLike: TypeAlias = Scenario | str | Path  # a scenario, the name of a shipped one, or a file
+    StudyLike: TypeAlias = Any  # an xarray Dataset
+    ClusterLike: TypeAlias = Any  # 'local:8', an address, or a Client of dask
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
 else:
     Name = Names = NamesInOrder = ExitsInOrder = Count = SiteLike = LinksLike = MechanismLike = StateLike = (
@@ -90,4 +95,5 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
+    ScenarioLike = StudyLike = ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

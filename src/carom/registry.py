@@ -161,6 +161,8 @@ MEASURES = (
     at("experiment.measures.captures.MEASURES"),
     at("experiment.measures.crawling.MEASURES"),
 )
+# The one reader of their names, also for what lanes of a batch record.
+KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
@@ -174,6 +176,7 @@ COMMANDS = (
     at("cli.new_command.new", "new"),
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
+    at("cli.sweep_command.sweep", "sweep"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),

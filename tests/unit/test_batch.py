@@ -8,7 +8,7 @@ import pytest
 import carom
 from carom.hybrid.settings import Integration
 from carom.hybrid.solvers import solver_of
-from carom.study._lanes import lockstep
+from carom.study._lanes import How, lockstep
 
 
 def bouncing(p):
@@ -40,7 +40,7 @@ def test_every_lane_equals_its_single_run(ends):
 def test_lockstep_equals_one_by_one(ends):
     integration = Integration(solver_of("tsit5"), 1e-8, 1e-10, 1.0, 1_000_000, 2**62)
     rows = jax.tree.map(lambda x: jnp.broadcast_to(x, (5, 3)), START)
-    carry = lockstep(bouncing, (None, False), PARAMETERS, rows, integration)
+    carry = lockstep(bouncing, How(None, False), PARAMETERS, rows, integration)
     np.testing.assert_allclose(jnp.stack(carry.y.q, axis=-1), ends.q, rtol=1e-9, atol=1e-12)
 
 

@@ -12,7 +12,7 @@ import pytest
 import carom
 from carom import native
 from carom.native._cuda import Kernel
-from carom.study._lanes import _lane
+from carom.study._lanes import How, _lane
 
 STAND_INS = """
 #include <cmath>
@@ -72,7 +72,7 @@ def test_a_kernel_computes_what_the_cpu_does(contact, tmp_path):
     one = (lengths[0], carom.State(rows[0][0], rows[1][0]))
 
     def lane(*args):
-        return _lane(make, (None, True), True, *args)
+        return _lane(make, How(None, True), True, *args)
 
     kernel = Here(*native.source_of(lane, (integration,), one), tmp_path)
     ours, theirs = kernel((integration,), (np.asarray(lengths), given)), carom.batch(make, lengths, start, until=0.8)

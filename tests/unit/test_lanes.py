@@ -9,6 +9,7 @@ import carom
 from carom import errors
 from carom.hybrid import outcome
 from carom.hybrid._run import named, start
+from carom.study._lanes import _dealt_back
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 BAR = carom.Mechanism([carom.Link(carom.Rod(length=1.0, mass=1.0), sites={"root": (0.0, 0.0)})], base=carom.Free())
@@ -76,3 +77,9 @@ def test_a_lane_that_gained_energy_without_end_does_not_ask_for_more_steps():
         last = first._replace(y=y, outcome=jnp.asarray(outcome.STEP_LIMIT))
         assert int(named(world, first, last).outcome) == name
         assert int(named(world, first, last._replace(outcome=jnp.asarray(outcome.FINISHED))).outcome) == 1
+
+
+def test_lanes_are_put_back_in_order_also_where_nothing_is_kept():
+    dealt = [np.arange(6.0)[k::2, None] for k in range(2)]
+    np.testing.assert_array_equal(_dealt_back(dealt)[:, 0], np.arange(6.0))
+    assert _dealt_back([np.zeros((3, 0)), np.zeros((3, 0))]).shape == (6, 0)

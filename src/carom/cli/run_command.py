@@ -8,16 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import CaromError
 from ._speech import ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import digit_table, impact_table, quantity_table, stance_table
 
 
 def run(
-    name: Annotated[str, typer.Argument(help="A shipped scenario, or a file.")],
+    name: Annotated[str, typer.Argument(help="A shipped scenario, a file, or a study (*.zarr) with --at.")],
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="Change a value: path=value, such as run.until=2.0. Repeatable.")
     ] = None,
     variant: Annotated[str | None, typer.Option(help="Run the variant of this name.")] = None,
+    at: Annotated[str | None, typer.Option("--at", help="Which run of a study: mu=0.3,angle=60, or point=17.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results; runs/NAME if left out.")
     ] = None,
@@ -40,13 +42,15 @@ def run(
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
 
     Example: carom run ball-drop --converge
+
+    Example: carom run drops.zarr --at base=0.75
     """
     from ..experiment._converge import repeated
     from ..experiment._output import check_installed, write
     from ..experiment._scenario_check import check_names
     from ..experiment.experiment import perform
 
-    scenario, place = _asked(name, changes, variant, numbers_only)
+    scenario, place = _asked(name, changes, variant, numbers_only, at)
     check_installed(scenario)
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
@@ -69,15 +73,25 @@ def run(
         raise typer.Exit(INTERRUPTED if found.interrupted else ENDED_EARLY)
 
 
-def _asked(name: str, changes: list[str] | None, variant: str | None, numbers_only: bool) -> tuple[Any, Any]:
+def _asked(
+    name: str, changes: list[str] | None, variant: str | None, numbers_only: bool, point: str | None
+) -> tuple[Any, Any]:
     """The scenario with all that was changed in it, and where its mistakes are told to be."""
     from ..experiment._scenario_check import placed
     from ..scenario._change import changed, parsed_change, told
     from ..scenario._text import read
     from ..scenario.library import text_and_place
 
-    text, where = text_and_place(name)
-    scenario = read(text, where)
+    if Path(name).suffix == ".zarr":
+        from ..experiment.sweeping._study_point import point_of
+
+        text, where = "", f"a run of {name}"
+        scenario = point_of(Path(name), point or "")
+    elif point is not None:
+        raise CaromError(f"--at names a run of a study, and {name} is none; give values with --set")
+    else:
+        text, where = text_and_place(name)
+        scenario = read(text, where)
     if variant is not None:
         scenario = scenario.variant(variant)
     if changes:

@@ -97,6 +97,7 @@ def _measures() -> None:
     table = Table(box=None, pad_edge=False, show_edge=False)
     table.add_column("measure", no_wrap=True)
     table.add_column("meaning", overflow="fold")
+    table.add_column("in a batch", no_wrap=True)
     for m in MEASURES:
-        table.add_row(Text(m.form), Text(m.meaning))
+        table.add_row(Text(m.form), Text(m.meaning), Text("no" if m.lane is None else "yes"))
     console().print(table)

@@ -56,6 +56,11 @@ def check_names(s: Scenario) -> None:
         if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
             with at("quantities", name, "measure", words=f"quantities.{shortened(name, 60)}"):
                 raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
+    if s.study is not None and s.study.over:
+        from .sweeping._study import study_of
+
+        with at("study", holds=s.study):
+            study_of(s, {})
     for k, name in enumerate(s.compare):
         if name not in s.variants:
             said = f"compare names '{name}', but there is no such variant; add [variants.{name}]"

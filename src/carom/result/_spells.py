@@ -99,7 +99,7 @@ def stances_among(result: Result, spells: list[Spell]) -> list[bool]:
     speed, press = chunked(_pressed, (spells[0].automaton, spells[0].contact), (result.world,), columns)
     changed = np.abs(speed[: len(whole)]) + np.abs(speed[len(whole) :])
     for n, k in enumerate(whole):
-        out[k] = bool(abs(press[n]) * (spells[k].end - spells[k].begin) > CARRIES * changed[n])
+        out[k] = bool(stands(press[n], spells[k].end - spells[k].begin, changed[n]))
     return out
 
 
@@ -112,17 +112,28 @@ def _touch_states(result: Result) -> tuple[Any, ...]:
 def _pressed(
     i: int, j: int, world: World, t: Vector, y: Continuous, phases: Phases, memory: Memories
 ) -> tuple[Any, Any]:
+    def one(t: Real, y: Continuous, phases: Phases, memory: Memories) -> tuple[Any, Any]:
+        return pressed_at(i, j, world, t, y, phases, memory)
+
+    return tuple(native.rows(one)(t, y, phases, memory))
+
+
+def pressed_at(
+    i: int, j: int, world: World, t: Real, y: Continuous, phases: Phases, memory: Memories
+) -> tuple[Any, Any]:
     """Rate of a contact's indentation, and its acceleration under weight and motors alone: how they press it."""
     pair, m = world.automata[i].report.contacts[j].pair, world.mechanism
 
-    def one(t: Real, y: Continuous, phases: Phases, memory: Memories) -> tuple[Any, Any]:
-        def rate(t: Real, q: Coordinates, v: Coordinates) -> Any:
-            return jnp.asarray(pair.touching(Scene(m, t, q, v)).rate, dtype=float)
+    def rate(t: Real, q: Coordinates, v: Coordinates) -> Any:
+        return jnp.asarray(pair.touching(Scene(m, t, q, v)).rate, dtype=float)
 
-        y = y._replace(work=())
-        q, v = (x if isinstance(x, tuple) else split(m, x) for x in (y.q, y.v))
-        a = driven(world, t, y, phases, memory)
-        a = tuple(jnp.asarray(x, dtype=float) for x in a) if isinstance(v, tuple) else a
-        return jax.jvp(rate, (t, q, v), (jnp.ones_like(t), v, a))
+    y = y._replace(work=())
+    q, v = (x if isinstance(x, tuple) else split(m, x) for x in (y.q, y.v))
+    a = driven(world, t, y, phases, memory)
+    a = tuple(jnp.asarray(x, dtype=float) for x in a) if isinstance(v, tuple) else a
+    return jax.jvp(rate, (t, q, v), (jnp.ones_like(t), v, a))
 
-    return tuple(native.rows(one)(t, y, phases, memory))
+
+def stands(press: Real, duration: Real, changed: Real) -> Any:
+    """Would what presses do more than a tenth of what the blow changed?"""
+    return jnp.abs(press) * duration > CARRIES * changed

@@ -206,12 +206,14 @@ def _stacked(columns: Columns, rows: np.ndarray) -> np.ndarray:
 
 
 def _touch(mechanism: Mechanism, pair: Pair, t: Vector, q: Vector, v: Vector) -> tuple[Any, ...]:
-    def one(t: Real, q: Vector, v: Vector) -> tuple[Any, ...]:
-        k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
-        motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))
-        return (*motion, kinetic_energy_by_link(mechanism, q, v))
+    return tuple(native.rows(lambda t, q, v: touch_at(mechanism, pair, t, q, v))(t, q, v))
 
-    return tuple(native.rows(one)(t, q, v))
+
+def touch_at(mechanism: Mechanism, pair: Pair, t: Real, q: Vector, v: Vector) -> tuple[Any, ...]:
+    """Rate of the indentation, sliding velocity, indentation, and kinetic energies of the links."""
+    k = pair.touching(Scene(mechanism, t, split(mechanism, q), split(mechanism, v)))
+    motion = tuple(jnp.asarray(x, dtype=float) for x in (k.rate, k.sliding, k.indentation))
+    return (*motion, kinetic_energy_by_link(mechanism, q, v))
 
 
 def _velocities(before: Side, after: Side, k: int) -> dict[str, Any]:

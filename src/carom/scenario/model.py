@@ -16,6 +16,7 @@ from .contact_tables import Contact, Material
 from .control_tables import Control
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .ground_table import GroundTable
+from .study_table import Study
 from .surface_tables import Surface
 from .world_tables import Mechanism, Spring
 
@@ -153,6 +154,7 @@ class Scenario(Part):
     variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are merged over this file", {})
     compare: list[Word] = says("variants that are run beside it, for comparison", [])
     output: Output = says("what is written", Output())
+    study: Study | None = says("many runs of it: `carom sweep`", None)
 
     # -- between files and Python --------------------------------------------------------------------------------------
 

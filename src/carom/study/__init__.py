@@ -12,6 +12,7 @@ from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
 from .poincare_section import Section as Section
 from .poincare_section import poincare as poincare
+from .recording import Returns as Returns
 from .response import Response as Response
 from .response import response as response
 from .states import states_at as states_at

@@ -23,6 +23,7 @@ from jaxtyping import PyTree
 from .. import errors, native
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
+from ..hybrid._loop import advance
 from ..hybrid._one_thread import one_thread
 from ..hybrid._run import executable, named, start, to_end, together
 from ..hybrid._store import back_end
@@ -33,12 +34,20 @@ from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
 from ..quantities import Function, Real
 from . import _memory as memory
+from .recording.recorder import AbstractRecorder, sight_of
 
 LONG = 100  # lanes on a CPU from which a program is compiled thoroughly
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
 
 Start = Callable[[Any], State] | None  # a function of the lane's parameters, or None where the rows are given
-How = tuple[Start, bool]  # where lanes start, and whether they keep a ledger
+
+
+class How(NamedTuple):
+    """Where lanes start, whether they keep a ledger, and what they record."""
+
+    begin: Start
+    ledger: bool
+    recorders: tuple[AbstractRecorder, ...] = ()
 
 
 def _begin(make: Function, how: How, p: PyTree, given: PyTree, until: Real) -> Carry:
@@ -46,25 +55,56 @@ def _begin(make: Function, how: How, p: PyTree, given: PyTree, until: Real) -> C
     with errors.collecting() as flaws:
         world = make(p)
         state = state_of(world, how, p, given)
-    carry = start(world, state, jnp.minimum(1e-3, 0.01 * until), how[1])
+    carry = start(world, state, jnp.minimum(1e-3, 0.01 * until), how.ledger)
     bad = functools.reduce(lambda a, b: a | b, flaws, jnp.asarray(False))
     return carry._replace(outcome=jnp.where(bad, outcome.BAD_NUMBER, carry.outcome))
 
 
 def state_of(world: World, how: How, p: PyTree, given: PyTree) -> State:
     """The start of one lane."""
-    return refuse_state(given if how[0] is None else how[0](p), world.mechanism)
+    return refuse_state(given if how.begin is None else how.begin(p), world.mechanism)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def lockstep(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> Ends:
     """All lanes together, one attempt each at a time."""
     first = jax.vmap(lambda p, g: _begin(make, how, p, g, integration.until))(parameters, given)
-    return _named(make, parameters, first, together(make, parameters, integration, first))
+    if not how.recorders:
+        last: Any = together(make, parameters, integration, first), ()
+    else:
+        kept = jax.vmap(lambda p, c: _nothing_yet(make(p), how, c))(parameters, first)
+        body = jax.vmap(lambda p, s: _advance_seen(make(p), integration, how, s))
+        last = jax.lax.while_loop(
+            lambda s: jnp.any(s[0].outcome == outcome.RUNNING), lambda s: body(parameters, s), (first, kept)
+        )
+    return jax.vmap(lambda p, a, b: _ends(make(p), how, a, *b))(parameters, first, last)
 
 
-def _named(make: Function, parameters: PyTree, first: Carry, last: Carry) -> Ends:
-    return jax.vmap(lambda p, a, b: _ends(make(p), a, b))(parameters, first, last)
+def _nothing_yet(world: World, how: How, first: Carry) -> tuple[Any, ...]:
+    return tuple(recorder.begin(world, first) for recorder in how.recorders)
+
+
+def _advance_seen(world: World, integration: Integration, how: How, s: tuple[Carry, Any]) -> tuple[Carry, Any]:
+    """One attempt, and what the recorders make of it; a lane ends when all of them have what they wait for."""
+    c, kept = s
+    new, tried, verdict = advance(world, integration, c)
+    sight = sight_of(world, integration, c, new, tried, verdict)
+    kept = tuple(recorder.see(sight, k) for recorder, k in zip(how.recorders, kept, strict=True))
+    enough = functools.reduce(
+        lambda a, b: a & b, (r.satisfied(k) for r, k in zip(how.recorders, kept, strict=True)), jnp.asarray(True)
+    )
+    ended = enough & (new.outcome == outcome.RUNNING)
+    return new._replace(outcome=jnp.where(ended, outcome.EVENT_LIMIT, new.outcome)), kept
+
+
+def _to_end_seen(world: World, integration: Integration, how: How, first: Carry) -> tuple[Carry, Any]:
+    if not how.recorders:
+        return to_end(world, integration, first), ()
+    return jax.lax.while_loop(
+        lambda s: s[0].outcome == outcome.RUNNING,
+        lambda s: _advance_seen(world, integration, how, s),
+        (first, _nothing_yet(world, how, first)),
+    )
 
 
 def refuse_too_many(make: Function, how: How, parameters: PyTree, given: PyTree, kernel: bool | None) -> None:
@@ -129,11 +169,13 @@ class Ends(NamedTuple):
     depth: Any
     outcome: Any
     extra: dict[str, Any]  # extra states by name
+    records: dict[str, dict[str, Any]]  # what the recorders kept
 
 
-def _ends(world: World, first: Carry, last: Carry) -> Ends:
+def _ends(world: World, how: How, first: Carry, last: Carry, kept: tuple[Any, ...]) -> Ends:
     c = named(world, first, last)
-    return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome, world.extra_of(c.y))
+    records = {r.key: r.end(world, c, k) for r, k in zip(how.recorders, kept, strict=True)}
+    return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome, world.extra_of(c.y), records)
 
 
 def _lane(make: Function, how: How, unrolled: bool, integration: Integration, p: PyTree, given: PyTree) -> Ends:
@@ -142,7 +184,7 @@ def _lane(make: Function, how: How, unrolled: bool, integration: Integration, p:
     if unrolled and isinstance(solver, RungeKutta):
         solver = dataclasses.replace(solver, unrolled=True)
     first = _begin(make, how, p, given, integration.until)
-    return _ends(world, first, to_end(world, dataclasses.replace(integration, solver=solver), first))
+    return _ends(world, how, first, *_to_end_seen(world, dataclasses.replace(integration, solver=solver), how, first))
 
 
 def _one_by_one(
@@ -159,7 +201,7 @@ def _one_by_one(
 
 def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> tuple[Ends, str]:
     """A share of the lanes for every core; each thread runs compiled code and lets the others go on."""
-    lanes, cores = len(jax.tree.leaves(parameters)[0]), os.cpu_count() or 1
+    lanes, cores = len(jax.tree.leaves(parameters)[0]), _cores()
     share = -(-lanes // min(cores, lanes))  # equal shares, so that one compilation serves all; the last lanes repeat
     # Dealt out like cards: neighbours, which are alike, take equally long.
     order = np.minimum(np.arange(share * min(cores, lanes)), lanes - 1).reshape(share, -1).T
@@ -174,10 +216,15 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole)), back_end(run)
 
 
+def _cores() -> int:
+    """Processors that this process may use: on a shared machine not all that there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _dealt_back(columns: Sequence[np.ndarray]) -> np.ndarray:
     """Lanes in their order again."""
     together = np.stack(columns, axis=1)
-    return together.reshape(-1, *together.shape[2:])
+    return together.reshape(together.shape[0] * together.shape[1], *together.shape[2:])  # columns may be empty
 
 
 @functools.cache

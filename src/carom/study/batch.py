@@ -12,15 +12,17 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
-from .._arguments import StartLike
+from .._arguments import Count, NamesInOrder, StartLike
 from ..hybrid import outcome
 from ..hybrid._opening import check_start
 from ..hybrid.settings import Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State
-from ..quantities import Function
+from ..quantities import Function, Times
 from ..result._records import Made, made_by
-from ._lanes import How, Start, on_cpu, on_gpu, refuse_too_many, state_of
+from ._asked import NOTHING, Asked, asked_of, traced_asked
+from ._lanes import Ends, How, Start, on_cpu, on_gpu, refuse_too_many, state_of
+from .recording import Returns
 
 KERNEL_PAYS = 256  # lanes on a GPU from which a thread for each is faster than all of them in lockstep
 
@@ -40,6 +42,10 @@ class Batch(eqx.Module):
     penetration: Any  # [m, rad] how far a rigid contact, open or closed, was ever inside its surface
     extra: dict[str, Any]  # extra states by name
     made: Made = eqx.field(static=True)  # version of carom, back end and settings
+    measures: dict[str, np.ndarray]  # (lanes,) as asked for; nan where a lane has none
+    impacts: dict[str, np.ndarray]  # (lanes, n) columns of the first n impacts
+    returns: dict[str, np.ndarray]  # to a section: t (lanes, keep), q and v (lanes, keep, dof), jumped, and their count
+    at: dict[str, np.ndarray]  # q and v (lanes, times, dof) at the times asked for
 
     @property
     def failed(self) -> np.ndarray:
@@ -81,6 +87,10 @@ def batch(
     until: float,
     settings: Settings | None = None,
     one_kernel: bool | None = None,
+    measures: NamesInOrder = (),
+    impacts: Count = 0,
+    returns: Returns | None = None,
+    times: Times | None = None,
     throw: bool = True,
 ) -> Batch:
     """Run `make(p)` for every p in `parameters` (arrays with the lanes along their first axis) and return the ends.
@@ -88,6 +98,13 @@ def batch(
     `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
     returns one. A lane that fails stops and keeps its code, the others finish; with `throw` an error then names the
     failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
+
+    What a run can tell, a lane can tell, in a fixed amount of memory: `measures` are those of scenario files (`carom
+    show --measures`), `impacts` columns of the first n impacts, `returns` those to a section (`carom.Returns`), `times`
+    states at given times [s]. A number that a lane does not have is nan.
+
+        ends = carom.batch(world_with, mu, start, until=6.0, measures=["impact.1.restitution"], impacts=10)
+        ends.measures["impact.1.restitution"], ends.impacts["max_normal_force"][:, 0]
 
     On a GPU every lane is a thread of one kernel, or, with `one_kernel=False` and where a thread cannot hold a lane
     (long arrays, linear algebra of a library), all lanes advance in lockstep. The memory that many lanes take is
@@ -100,7 +117,12 @@ def batch(
     integration = chosen.integration(until)
     lanes = _lanes(parameters)
     begin, given = _starts(start, lanes)
-    how = (begin, chosen.ledger)
+    asked = NOTHING
+    if measures or impacts or returns is not None or times is not None:
+        asked = traced_asked(
+            make, parameters, lambda world: asked_of(world, measures, impacts, returns, times, chosen.ledger)
+        )
+    how = How(begin, chosen.ledger, asked.recorders)
     on_host = jax.default_backend() == "cpu"
     wanted = not on_host and (lanes >= KERNEL_PAYS if one_kernel is None else one_kernel)
     refuse_too_many(make, how, parameters, given, None if on_host else wanted)
@@ -108,7 +130,16 @@ def batch(
         carry, back_end = on_cpu(make, how, parameters, given, integration)
     else:
         carry, back_end = on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
-    out = Batch(
+    out = _batch_of(carry, made_by(back_end, integration), asked)
+    if throw and len(out.failed):
+        codes = np.asarray(out.outcome)
+        report = _report(out.failed, codes, lambda lane: _refusal(make, parameters, given, how, lane, codes))
+        raise errors.CaromError(report + "; throw=False returns the others")
+    return out
+
+
+def _batch_of(carry: Ends, made: Made, asked: Asked) -> Batch:
+    return Batch(
         carry.t,
         _stacked(carry.y.q),
         _stacked(carry.y.v),
@@ -120,13 +151,9 @@ def batch(
         carry.outcome,
         jnp.maximum(carry.depth, 0.0),
         carry.extra,
-        made_by(back_end, integration),
+        made,
+        *asked.read(carry.records),
     )
-    if throw and len(out.failed):
-        codes = np.asarray(out.outcome)
-        report = _report(out.failed, codes, lambda lane: _refusal(make, parameters, given, how, lane, codes))
-        raise errors.CaromError(report + "; throw=False returns the others")
-    return out
 
 
 def _starts(start: StartLike, lanes: int) -> tuple[Start, State | None]:

@@ -19,7 +19,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from .. import errors
-from .._arguments import Name
+from .._arguments import Name, StartLike
 from .._simulation import simulate
 from ..hybrid import outcome
 from ..hybrid._carry import begin
@@ -30,7 +30,9 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Function, Given, Vector
 from ..result.result import Result
+from .batch import batch
 from .poincare_section import Section
+from .recording import Returns
 
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits
 NEUTRAL = 1e-8  # multipliers so near to 1 neither grow nor die out
@@ -197,24 +199,30 @@ def find_orbit(
 def bifurcation(
     make: Function,
     values: PyTree,
-    event: tuple[str, str],
-    start: State,
+    event: tuple[str, str] | Function,
+    start: StartLike,
     *,
     until: float,
     keep: int = 8,
+    discard: int | None = None,
+    direction: int = 0,
     settings: Settings | None = None,
 ) -> list[Section]:
-    """The last `keep` returns to an event, for every value of a parameter: what a bifurcation diagram shows.
+    """Returns to an event, for every value of a parameter: what a bifurcation diagram shows. All values are one batch.
 
-    `make(value)` makes the world; only its numbers may depend on the value, so that it is compiled once.
+    The last `keep` before `until` [s]; or, with `discard`, as many after the first `discard`, whenever they come, with
+    which each run ends. `event` is (automaton, exit), or a function of (t, q, v) whose passage through zero counts,
+    upwards (`direction` 1), downwards (-1) or both (0). `make(value)` makes the world; only its numbers may depend on
+    the value, so that it is compiled once.
+
+        carom.bifurcation(valve, flows, lambda t, q, v: v[0], start, until=1e3, keep=32, discard=200, direction=-1)
     """
     if keep < 1:
         raise errors.CaromError(f"keep of bifurcation is {keep}; it must be at least 1")
-    out = []
-    for value in np.asarray(values, dtype=float):
-        result = simulate(make(value), start, until=until, settings=settings)
-        rows = [e for e in result.events if (e.automaton, e.exit) == tuple(event)][-keep:]
-        shape = (len(rows), result.world.mechanism.dof)
-        q, v = (np.reshape([getattr(e, name) for e in rows], shape) for name in ("q_after", "v_after"))
-        out.append(Section(np.array([e.t for e in rows]), q, v, np.ones(len(rows), dtype=bool)))
-    return out
+    section = event if callable(event) else (event[0], event[1])
+    asked = Returns(section, direction, discard, keep)
+    found = batch(make, jnp.asarray(values, dtype=float), start, until=until, settings=settings, returns=asked).returns
+    there = np.isfinite(found["t"])
+    return [
+        Section(*(found[name][lane][rows] for name in ("t", "q", "v", "jumped"))) for lane, rows in enumerate(there)
+    ]

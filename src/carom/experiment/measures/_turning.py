@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...quantities import Columns
+from ...result._turns import REFINED, turn
 from ...result.result import Result
-
-REFINED = 3  # times; the error of an instant goes down with its fourth power, that of the value with its square
 
 
 def extremes(result: Result, index: int) -> tuple[np.ndarray, np.ndarray]:
@@ -15,17 +15,11 @@ def extremes(result: Result, index: int) -> tuple[np.ndarray, np.ndarray]:
     Steps end anywhere: the largest value at their ends moves when they do.
     """
     t, q, v = result.t, result.q[:, index], result.v[:, index]
-    last_q, last_v = q[1:].copy(), v[1:].copy()
-    marks = result.marks
-    before, rate = (np.asarray(_column(x, index)) for x in (marks.before.q, marks.before.v))
-    for r in range(len(marks.t) - 1, -1, -1):  # of several events at one instant the first is the end of the step
-        k = int(np.searchsorted(t, marks.t[r], side="left")) - 1
-        if k >= 0:
-            last_q[k], last_v[k] = before[r], rate[r]
+    last_q, last_v = (column[:, index] for column in last_states(result))
     rows = np.flatnonzero((v[:-1] * last_v < 0.0) & (np.diff(t) > 0.0))
     low, high = (np.stack(x) for x in zip(*_ends(t, q, v, last_q, last_v, rows), strict=True))
     for _ in range(REFINED if len(rows) else 0):
-        at = _turn(low, high)
+        at = turn([*low], [*high], np)
         now = result.at(at)
         new = np.stack([at, now.q[:, index], now.v[:, index]])
         left = new[2] * low[2] > 0.0
@@ -37,9 +31,27 @@ def extremes(result: Result, index: int) -> tuple[np.ndarray, np.ndarray]:
     return np.append(times[order], t[-1]), np.append(values[order], q[-1])
 
 
-def _column(columns: object, index: int) -> np.ndarray:
+def last_states(result: Result) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities at the ends of all steps, before anything happens there."""
+    last_q, last_v, marks = result.q[1:].copy(), result.v[1:].copy(), result.marks
+    before, rates = table(marks.before.q), table(marks.before.v)
+    for r in range(len(marks.t) - 1, -1, -1):  # of several events at one instant the first is the end of the step
+        k = int(np.searchsorted(result.t, marks.t[r], side="left")) - 1
+        if k >= 0:
+            last_q[k], last_v[k] = before[r], rates[r]
+    return last_q, last_v
+
+
+def average(t: np.ndarray, begin: tuple[np.ndarray, np.ndarray], end: tuple[np.ndarray, np.ndarray]) -> float:
+    """Mean over time of what has these (values, rates) at both ends of the steps between `t`: by a cubic in each."""
+    h = np.diff(t)
+    whole = np.sum(0.5 * h * (begin[0] + end[0]) + h * h / 12.0 * (begin[1] - end[1]))
+    return float(whole / (t[-1] - t[0]))
+
+
+def table(columns: Columns) -> np.ndarray:
     """Small mechanisms keep their coordinates as a tuple of columns."""
-    return np.asarray(columns[index]) if isinstance(columns, tuple) else np.asarray(columns)[:, index]
+    return np.stack(columns, axis=1) if isinstance(columns, tuple) else np.asarray(columns)
 
 
 def _ends(
@@ -47,16 +59,3 @@ def _ends(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Time, value and rate at both ends of some steps."""
     return [(t[rows], t[rows + 1]), (q[rows], last_q[rows]), (v[rows], last_v[rows])]
-
-
-def _turn(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where the cubic through both ends turns; the signs of their rates differ."""
-    span = high[0] - low[0]
-    mean, begin, end = (high[1] - low[1]) / np.where(span > 0.0, span, 1.0), low[2], high[2]
-    a, b, c = 3.0 * (begin + end - 2.0 * mean), 2.0 * (3.0 * mean - 2.0 * begin - end), begin
-    root = np.sqrt(np.maximum(b * b - 4.0 * a * c, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        both = 2.0 * c / (-b + root), 2.0 * c / (-b - root)
-    inside = [np.where(np.isfinite(x) & (x > 0.0) & (x < 1.0), x, np.nan) for x in both]
-    part = np.where(np.isnan(inside[0]), inside[1], inside[0])
-    return np.asarray(low[0] + span * np.where(np.isnan(part), begin / (begin - end), part))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ...errors import CaromError
+from ...hybrid.world import World
+from ...study.recording import LaneMeasure, LedgerSizes, MomentumDrift
 from ..experiment import Experiment
 from .kind import Measure
 
@@ -14,6 +17,17 @@ def _momentum(experiment: Experiment, p: dict[str, str]) -> float:
     return float(getattr(experiment.result.momentum, p["field"]))
 
 
+def _energy_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    if not ledger:
+        raise CaromError("the ledger was asked for; give settings with ledger=True")
+    return LaneMeasure(LedgerSizes(), lambda columns: columns[p["field"]], "%")
+
+
+def _momentum_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    unit = "kg m/s" if p["field"] == "linear_drift" else "kg m^2/s"
+    return LaneMeasure(MomentumDrift(), lambda columns: columns[p["field"]], unit)
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "energy.FIELD",
@@ -22,6 +36,7 @@ MEASURES: tuple[Measure, ...] = (
         _energy,
         of_error=True,
         percent=True,
+        lane=_energy_in_lane,
     ),
     Measure(
         "momentum.FIELD",
@@ -29,5 +44,6 @@ MEASURES: tuple[Measure, ...] = (
         r"momentum\.(?P<field>linear_drift|angular_drift)",
         _momentum,
         of_error=True,
+        lane=_momentum_in_lane,
     ),
 )

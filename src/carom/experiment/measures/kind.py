@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import CaromError
+from ...hybrid.world import World
+from ...study.recording import LaneMeasure
 from ..experiment import Experiment
 
 STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -18,11 +20,18 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 AFTER = r"(\.after\.(?P<after>\d{1,9}(\.\d{1,9})?))?"
 STAT = rf"(?P<stat>least|most|size|final){AFTER}"
+STAT_OR_MEAN = rf"({STAT}|(?P<mean>mean))"
 LINK, SITE = r"(?P<link>.+?)", r"(?P<site>.+?)"
 
 
+Lane = Callable[[World, dict[str, str], bool], LaneMeasure]
+
+
 class Measure(NamedTuple):
-    """One kind of measure; one of the run's own error has no digits to hold."""
+    """One kind of measure; one of the run's own error has no digits to hold.
+
+    `lane(world, parts, ledger)` says how a lane of a batch records it; None where it cannot.
+    """
 
     form: str  # as people read it
     meaning: str
@@ -30,6 +39,7 @@ class Measure(NamedTuple):
     function: Callable[[Experiment, dict[str, str]], float]
     of_error: bool = False
     percent: bool = False  # is it one already?
+    lane: Lane | None = None
 
 
 def statistic(p: dict[str, str], t: np.ndarray, values: np.ndarray) -> float:

@@ -7,7 +7,9 @@ import dataclasses
 import numpy as np
 
 from ...errors import CaromError, name_in
+from ...hybrid.world import World
 from ...result.impacts import Impact
+from ...study.recording import LaneMeasure, count_of_impacts, first_impacts
 from ..experiment import Experiment
 from .kind import Measure
 
@@ -60,12 +62,46 @@ def _ratio(experiment: Experiment, p: dict[str, str]) -> float:
     return float(np.sqrt(after / before))
 
 
+# -- in a lane of a batch ----------------------------------------------------------------------------------------------
+
+
+def _nth_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    number, field = int(p["number"]), p["field"]
+    if number < 1:
+        raise CaromError("impact 0 was asked for; the first one is 1")
+    return first_impacts(world, number, field, ledger, row=number - 1)
+
+
+def _energy_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    name_in("link", p["link"], world.mechanism.topology.names)
+    return _nth_in_lane(world, p | {"field": f"kinetic_energy_{p['side']}.{p['link']}"}, ledger)
+
+
+def _ratio_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    if "link" in p:
+        before, after = (_energy_in_lane(world, p | {"side": side}, ledger) for side in ("before", "after"))
+    else:
+        before, after = (
+            _nth_in_lane(world, p | {"field": f"kinetic_energy_{side}"}, ledger) for side in ("before", "after")
+        )
+    return LaneMeasure(
+        before.recorder.joined(after.recorder), lambda columns: np.sqrt(after.read(columns) / before.read(columns))
+    )
+
+
+def _count_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    if "contact" in p:
+        name_in("contact", p["contact"], [contact.name for contact in world.contacts])
+    return count_of_impacts(p.get("contact", ""), float(p.get("before", "inf")))
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "impacts.count",
         "how many impacts; of one contact with .CONTACT, before T [s] with .before.T",
         r"impacts\.count(\.(?!before\.)(?P<contact>.+?))?(\.before\.(?P<before>[0-9.]+))?",
         _count,
+        lane=_count_in_lane,
     ),
     Measure(
         "impacts.regular_after",
@@ -78,17 +114,20 @@ MEASURES: tuple[Measure, ...] = (
         "square root of kinetic energy after over before; of one link with .LINK",
         r"impact\.(?P<number>\d{1,6})\.kinetic_energy_ratio(\.(?P<link>.+))?",
         _ratio,
+        lane=_ratio_in_lane,
     ),
     Measure(
         "impact.N.kinetic_energy_before.LINK",
         "kinetic energy of one link before (after) impact N [J]",
         r"impact\.(?P<number>\d{1,6})\.kinetic_energy_(?P<side>before|after)\.(?P<link>.+)",
         _impact_energy,
+        lane=_energy_in_lane,
     ),
     Measure(
         "impact.N.FIELD",
         "a column of impacts.csv for impact N, counted without rows that are not struck",
         rf"impact\.(?P<number>\d{{1,6}})\.(?P<field>{'|'.join(NUMBERS)})",
         _impact,
+        lane=_nth_in_lane,
     ),
 )

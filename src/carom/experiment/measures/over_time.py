@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,10 +19,11 @@ from ...result._dense import chunked
 from ...result._signals import contact_signals, effort_signals, times_of
 from ...result.result import Result
 from ...study.poincare_section import poincare
+from ...study.recording import Coordinate, LaneMeasure, Mean, Running, RunningTurns, Signal, SitePart
 from ...study.response import response
 from ..experiment import Experiment
-from ._turning import extremes
-from .kind import AFTER, LINK, SITE, STAT, Measure, statistic
+from ._turning import average, extremes, last_states, table
+from .kind import AFTER, LINK, SITE, STAT, STAT_OR_MEAN, Measure, statistic
 
 SAME_POINT = 1e-3  # [rad] Poincare points nearer than this are one
 
@@ -32,7 +34,7 @@ def _all_states(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     t = np.concatenate([result.t[:-1], marks.t])
     order = np.argsort(t, kind="stable")
     q, v = (
-        np.concatenate([now[:-1], _table(before)])[order]
+        np.concatenate([now[:-1], table(before)])[order]
         for now, before in ((result.q, marks.before.q), (result.v, marks.before.v))
     )
     return np.append(t[order], result.t[-1]), np.concatenate([q, result.q[-1:]]), np.concatenate([v, result.v[-1:]])
@@ -41,30 +43,48 @@ def _all_states(result: Result) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 SLIDING = ("slide", "slide_rate")  # measures of links that slide, where others have angles and rates
 
 
-def _table(columns: Any) -> np.ndarray:
-    """Small mechanisms keep their coordinates as a tuple of columns."""
-    return np.stack(columns, axis=1) if isinstance(columns, tuple) else np.asarray(columns)
-
-
 def _angle(experiment: Experiment, p: dict[str, str]) -> float:
-    top = experiment.result.world.mechanism.topology
+    index = _angle_index(experiment.result.world, p)
+    if "mean" in p:
+        return _mean(experiment.result, lambda q, v: (q[:, index], v[:, index]), p["kind"] in ("rate", "slide_rate"))
+    if p["kind"] in ("angle", "slide"):
+        return statistic(p, *extremes(experiment.result, index))
+    t, _, v = _all_states(experiment.result)
+    return statistic(p, t, v[:, index])
+
+
+def _angle_index(world: World, p: dict[str, str]) -> int:
+    top = world.mechanism.topology
     k = top.link(p["link"])
     if top.slides[k] != (p["kind"] in SLIDING):
         here = "slide" if top.slides[k] else "angle"
         raise CaromError(f"measure '{p['kind']}' of link '{p['link']}': it has none; ask for {here}.{p['link']}")
-    if p["kind"] in ("angle", "slide"):
-        return statistic(p, *extremes(experiment.result, top.angle_index(k)))
-    t, _, v = _all_states(experiment.result)
-    return statistic(p, t, v[:, top.angle_index(k)])
+    return top.angle_index(k)
 
 
 def _site(experiment: Experiment, p: dict[str, str]) -> float:
     m = experiment.result.world.mechanism
     site = m.site(p["site"])
-    t, q, v = _all_states(experiment.result)
+    axis = "xy".index(p["axis"])
 
-    found = chunked(_moving, (site,), (experiment.result.world,), (q, v))
-    return statistic(p, t, found[:, 1 if p["rate"] else 0, "xy".index(p["axis"])])
+    def found(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        both = chunked(_moving, (site,), (experiment.result.world,), (q, v))
+        return both[:, 0, axis], both[:, 1, axis]
+
+    if "mean" in p:
+        return _mean(experiment.result, found, bool(p["rate"]))
+    t, q, v = _all_states(experiment.result)
+    return statistic(p, t, found(q, v)[1 if p["rate"] else 0])
+
+
+def _mean(
+    result: Result, moving: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], rate: bool
+) -> float:
+    """Mean over time of what moves like this: of its place, or of its rate, which is how far it came."""
+    begin, end = moving(result.q[:-1], result.v[:-1]), moving(*last_states(result))
+    if rate:
+        return float(np.sum(end[0] - begin[0]) / (result.t[-1] - result.t[0]))
+    return average(result.t, begin, end)
 
 
 def _moving(site: Site, world: World, q: Vector, v: Vector) -> Any:
@@ -77,12 +97,19 @@ def _moving(site: Site, world: World, q: Vector, v: Vector) -> Any:
 
 
 def _bend(experiment: Experiment, p: dict[str, str]) -> float:
-    top = experiment.result.world.mechanism.topology
+    index = _mode_index(experiment.result.world, p)
+    if "mean" in p:
+        return _mean(experiment.result, lambda q, v: (q[:, index], v[:, index]), False)
+    return statistic(p, *extremes(experiment.result, index))
+
+
+def _mode_index(world: World, p: dict[str, str]) -> int:
+    top = world.mechanism.topology
     index = top.mode_index(top.link(p["link"]))
     mode = int(p["mode"])
     if not 1 <= mode <= len(index):
         raise CaromError(f"mode {mode} of '{p['link']}' was asked for; it has {len(index)}")
-    return statistic(p, *extremes(experiment.result, index[mode - 1]))
+    return index[mode - 1]
 
 
 def _wave_number(experiment: Experiment, p: dict[str, str]) -> float:
@@ -159,6 +186,33 @@ def _response(experiment: Experiment, p: dict[str, str]) -> float:
     return float(getattr(found, p["field"]))
 
 
+# -- in a lane of a batch ----------------------------------------------------------------------------------------------
+
+
+UNITS = {"angle": "rad", "rate": "rad/s", "slide": "m", "slide_rate": "m/s"}
+
+
+def _running(recorder: type[Running], signal: Signal, p: dict[str, str], unit: str) -> LaneMeasure:
+    made = Mean(signal) if "mean" in p else recorder(signal, p["stat"], float(p.get("after", "-inf")))
+    return LaneMeasure(made, lambda columns: columns["value"], unit)
+
+
+def _angle_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    index = _angle_index(world, p)
+    if p["kind"] in ("angle", "slide"):
+        return _running(RunningTurns, Coordinate(index), p, UNITS[p["kind"]])
+    return _running(Running, Coordinate(index, rate=True), p, UNITS[p["kind"]])
+
+
+def _site_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    site = world.mechanism.site(p["site"]).name
+    return _running(Running, SitePart(site, "xy".index(p["axis"]), bool(p["rate"])), p, "m/s" if p["rate"] else "m")
+
+
+def _bend_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    return _running(RunningTurns, Coordinate(_mode_index(world, p)), p, "m")
+
+
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "wave_number.LINK.MODE",
@@ -168,18 +222,26 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "angle.LINK.STATISTIC",
-        "angle [rad] (rate [rad/s]) of a link: least, most, size, final; .after.T counts from T [s] on; of a link on a "
-        "slider, slide [m] (slide_rate [m/s])",
-        rf"(?P<kind>angle|rate|slide|slide_rate)\.{LINK}\.{STAT}",
+        "angle [rad] (rate [rad/s]) of a link: least, most, size, final (.after.T: from T [s] on) or mean; of a link "
+        "on a slider, slide [m] (slide_rate [m/s])",
+        rf"(?P<kind>angle|rate|slide|slide_rate)\.{LINK}\.{STAT_OR_MEAN}",
         _angle,
+        lane=_angle_in_lane,
     ),
     Measure(
         "vx.SITE.STATISTIC",
         "x, y [m], vx, vy [m/s] of a site",
-        rf"(?P<rate>v?)(?P<axis>x|y)\.{SITE}\.{STAT}",
+        rf"(?P<rate>v?)(?P<axis>x|y)\.{SITE}\.{STAT_OR_MEAN}",
         _site,
+        lane=_site_in_lane,
     ),
-    Measure("bend.LINK.MODE.STATISTIC", "modal coordinate [m]", rf"bend\.{LINK}\.(?P<mode>\d{{1,3}})\.{STAT}", _bend),
+    Measure(
+        "bend.LINK.MODE.STATISTIC",
+        "modal coordinate [m]",
+        rf"bend\.{LINK}\.(?P<mode>\d{{1,3}})\.{STAT_OR_MEAN}",
+        _bend,
+        lane=_bend_in_lane,
+    ),
     Measure(
         "normal.CONTACT.STATISTIC",
         "normal or friction force [N], indentation [m] of a contact",

@@ -1,0 +1,4 @@
+"""Studies: thousands of runs of a scenario as one labelled result."""
+
+from ._study_page import study_page as study_page
+from .sweep import sweep as sweep

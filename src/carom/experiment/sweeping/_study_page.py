@@ -1,0 +1,103 @@
+"""A study as one HTML page: maps and curves of every number, with the values and the command of the run beneath."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..._arguments import FileLike, StudyLike
+from ...errors import CaromError
+from ...hybrid import outcome
+from ...result._files import write_text
+from ...result._json_values import clean
+from ._study_formats import flat
+from ._study_store import IMPACT
+
+MOST = 1_000_000  # numbers that a page holds, some 8 MB
+ASSETS = Path(__file__).parent / "assets"
+
+
+def study_page(data: StudyLike, path: FileLike, store: FileLike = "study.zarr") -> Path:
+    """Write the page of a study; commands on it open runs of `store`. Of very many runs it has no tables of impacts."""
+    place, table = Path(path), flat(data)
+    if _numbers(table) > MOST and IMPACT in data.dims:
+        table = data.drop_dims(IMPACT)
+    if _numbers(table) > MOST:
+        raise CaromError(
+            f"the study has {_numbers(table):,} numbers, and a page holds {MOST:,}; take fewer measures, or a part of "
+            "it: data.isel(...)"
+        )
+    told = json.dumps(_told(table, str(store)), ensure_ascii=True, allow_nan=False).replace("</", "<\\/")
+    title = html.escape(_title(data))
+    style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("study.css", "study.js"))
+    write_text(place, PAGE.format(title=title, style=style, data=told, script=script, about=html.escape(_about(data))))
+    return place
+
+
+def _numbers(table: StudyLike) -> int:
+    return int(sum(column.size for column in table.data_vars.values()))
+
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}</style></head>
+<body><main><h1>{title}</h1><p class="about">{about}</p>
+<form id="choose"></form><div class="plot"><canvas id="map" width="900" height="520" tabindex="0"></canvas></div>
+<p id="told" role="status">Move over the picture: the values of a run. Click: its command.</p>
+<p><code id="command"></code></p></main>
+<script type="application/json" id="study">{data}</script><script>{script}</script></body></html>
+"""
+
+
+def _title(data: StudyLike) -> str:
+    from ...scenario._text import read
+
+    scenario = read(data.attrs["scenario"]) if data.attrs.get("scenario") else None
+    return (scenario.title or scenario.name) if scenario else "A study"
+
+
+def _about(data: StudyLike) -> str:
+    codes = np.asarray(data["outcome"].values)
+    bad = int(np.sum(~np.isin(codes, (outcome.FINISHED, outcome.EVENT_LIMIT))))
+    words = f"{codes.size:,} runs over {', '.join(map(str, _parameters(data)))}; {bad:,} of them failed"
+    return f"{words}; carom {data.attrs.get('carom_version', '')}, {data.attrs.get('back_end', '')}"
+
+
+def _parameters(data: StudyLike) -> list[Any]:
+    return [name for name in data.coords if name not in ("impact", "point")]
+
+
+def _told(data: StudyLike, store: str) -> dict[str, Any]:
+    """What the script draws: parameters, numbers of every run in one row, words of the outcomes."""
+    points = "point" in data.dims
+    dims = [str(d) for d in data["outcome"].dims]
+    variables = {
+        str(name): {
+            "unit": str(column.attrs.get("units", "-")),
+            "values": _rounded(column.transpose(*dims).values.ravel()),
+        }
+        for name, column in data.data_vars.items()
+        if name != "outcome"
+    }
+    return {
+        "store": store,
+        "points": points,
+        "shape": [int(data.sizes[d]) for d in dims],
+        "axes": [
+            {"path": str(name), "values": data[name].values.tolist()}
+            for name in (_parameters(data) if points else dims)
+        ],
+        "variables": variables,
+        "outcome": np.asarray(data["outcome"].transpose(*dims).values).ravel().tolist(),
+        "good": [outcome.FINISHED, outcome.EVENT_LIMIT],
+        "words": {str(code): words for code, words in outcome.WORDS.items()},
+    }
+
+
+def _rounded(values: np.ndarray) -> Any:
+    """Seven digits, which is more than a picture shows; None where a run has no number."""
+    return clean([float(f"{x:.7g}") if np.isfinite(x) else None for x in np.asarray(values, dtype=float).tolist()])

@@ -1,0 +1,144 @@
+"use strict";
+// One picture of a study: a curve over one parameter, a map over two; the run beneath the pointer in words.
+const study = JSON.parse(document.getElementById("study").textContent);
+const canvas = document.getElementById("map"), pen = canvas.getContext("2d"), form = document.getElementById("choose");
+const names = Object.keys(study.variables), axes = study.axes, room = { left: 78, right: 96, top: 14, bottom: 46 };
+const state = { name: names.find((n) => n !== "time") || names[0], x: Math.max(axes.length - 1, 0), y: axes.length > 1 ? axes.length - 2 : -1, fixed: axes.map(() => 0) };
+let spots = [];
+
+const shown = (v) => (typeof v === "number" ? String(+v.toPrecision(7)) : String(v));
+const placed = (axis) => (axis.values.every((v) => typeof v === "number") ? axis.values : axis.values.map((_, k) => k));
+const good = (run) => study.good.includes(study.outcome[run]);
+const unit = (name) => { const u = study.variables[name].unit; return u === "-" || u === "" ? "" : ` [${u}]`; };
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function runAt(at) { return at.reduce((run, k, d) => run * study.shape[d] + k, 0); }
+
+function colour(share) { // dark blue over green to yellow, as bright as it is large
+  const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1), k = Math.min(Math.floor(at), stops.length - 2), f = at - k;
+  return `rgb(${stops[k].map((c, i) => Math.round(c + f * (stops[k + 1][i] - c))).join(",")})`;
+}
+
+function select(words, options, chosen, then) {
+  const label = document.createElement("label"), box = document.createElement("select");
+  label.append(words, box);
+  options.forEach(([value, text]) => box.append(new Option(text, value, false, String(value) === String(chosen))));
+  box.addEventListener("change", () => { then(box.value); choices(); draw(); });
+  form.append(label);
+}
+
+function choices() {
+  form.replaceChildren();
+  const paths = axes.map((axis, k) => [k, axis.path]);
+  select("number", names.map((n) => [n, n + unit(n)]), state.name, (v) => { state.name = v; });
+  select("across", paths, state.x, (v) => { if (+v === state.y) state.y = state.x; state.x = +v; });
+  if (axes.length > 1) select("up", [[-1, "the number"], ...paths], state.y, (v) => { if (+v === state.x) state.x = state.y < 0 ? (+v + 1) % axes.length : state.y; state.y = +v; });
+  if (!study.points) axes.forEach((axis, k) => { if (k !== state.x && k !== state.y) select(axis.path, axis.values.map((v, i) => [i, shown(v)]), state.fixed[k], (v) => { state.fixed[k] = +v; }); });
+}
+
+function runs() { // [run, index across, index up]
+  if (study.points) return study.outcome.map((_, run) => [run, run, run]);
+  const out = [], ups = state.y < 0 ? [0] : axes[state.y].values.keys();
+  for (const j of ups) for (const i of axes[state.x].values.keys()) {
+    const at = state.fixed.slice();
+    at[state.x] = i;
+    if (state.y >= 0) at[state.y] = j;
+    out.push([runAt(at), i, j]);
+  }
+  return out;
+}
+
+function span(values) {
+  const there = values.filter((v) => v !== null);
+  let low = there.reduce((a, b) => Math.min(a, b), Infinity), high = there.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (!there.length) { low = 0; high = 1; }
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+function frame(xs, ys, xTicks, yTicks, xWords, yWords, xName, yName) {
+  const box = { x: room.left, y: room.top, w: canvas.width - room.left - room.right, h: canvas.height - room.top - room.bottom };
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.font = "13px system-ui, sans-serif"; pen.fillStyle = ink("--ink"); pen.strokeStyle = ink("--rule");
+  pen.strokeRect(box.x, box.y, box.w, box.h);
+  const right = (u) => box.x + box.w * (u - xs[0]) / (xs[1] - xs[0]), up = (v) => box.y + box.h - box.h * (v - ys[0]) / (ys[1] - ys[0]);
+  for (let k = 0; k <= 4; k++) {
+    const u = xTicks[0] + (xTicks[1] - xTicks[0]) * k / 4, v = yTicks[0] + (yTicks[1] - yTicks[0]) * k / 4;
+    pen.textAlign = "center";
+    if (!xWords) pen.fillText(String(+u.toPrecision(4)), right(u), box.y + box.h + 18);
+    pen.textAlign = "right";
+    if (!yWords) pen.fillText(String(+v.toPrecision(4)), box.x - 8, up(v) + 4);
+  }
+  pen.textAlign = "center";
+  if (xWords) xWords.forEach((w, k) => pen.fillText(w, right(k), box.y + box.h + 18));
+  pen.fillText(xName, box.x + box.w / 2, canvas.height - 8);
+  pen.textAlign = "right";
+  if (yWords) yWords.forEach((w, k) => pen.fillText(w, box.x - 8, up(k) + 4));
+  pen.save(); pen.translate(14, box.y + box.h / 2); pen.rotate(-Math.PI / 2); pen.textAlign = "center"; pen.fillText(yName, 0, 0); pen.restore();
+  return { box, right, up };
+}
+
+const words = (axis) => (axis.values.every((v) => typeof v === "number") ? null : axis.values.map(String));
+
+function padded(values) { // half a cell beyond the outermost values
+  const [low, high] = span(values), step = new Set(values).size > 1 ? (high - low) / (new Set(values).size - 1) : 1;
+  return values.length > 1 && low !== high ? [low - step / 2, high + step / 2] : [low, high];
+}
+
+function draw() {
+  const values = study.variables[state.name].values, all = runs(), across = axes[state.x], xs = placed(across);
+  const found = all.map(([run]) => values[run]), [low, high] = span(found);
+  const flat = state.y < 0 || axes.length < 2, ys = flat ? null : placed(axes[state.y]);
+  const plot = frame(padded(xs), flat ? [low, high] : padded(ys), span(xs), flat ? [low, high] : span(ys), words(across), flat ? null : words(axes[state.y]), across.path, flat ? state.name + unit(state.name) : axes[state.y].path);
+  spots = [];
+  const columns = new Set(xs).size, rows = flat ? 1 : new Set(ys).size;
+  const w = Math.max(plot.box.w / columns, 1) + 0.6, h = flat ? plot.box.h : Math.max(plot.box.h / rows, 1) + 0.6;
+  all.forEach(([run, i, j]) => {
+    const value = values[run], x = plot.right(xs[i]), y = flat ? (value === null ? plot.box.y + plot.box.h : plot.up(value)) : plot.up(ys[j]);
+    spots.push([x, y, run]);
+    if (flat || study.points) {
+      pen.fillStyle = !good(run) ? "#c2342b" : flat ? ink("--ink") : value === null ? "#9aa1a8" : colour((value - low) / (high - low));
+      pen.beginPath(); pen.arc(x, y, 3, 0, 7); pen.fill();
+      return;
+    }
+    pen.fillStyle = value === null ? ink("--rule") : colour((value - low) / (high - low));
+    pen.fillRect(x - w / 2, y - h / 2, w, h);
+    if (!good(run)) { // struck through: it did not end well
+      pen.strokeStyle = "#c2342b"; pen.beginPath(); pen.moveTo(x - w / 2, y + h / 2); pen.lineTo(x + w / 2, y - h / 2); pen.stroke();
+    }
+  });
+  if (flat) return;
+  const bar = { x: canvas.width - room.right + 22, y: plot.box.y, h: plot.box.h };
+  for (let k = 0; k < 100; k++) { pen.fillStyle = colour(1 - k / 99); pen.fillRect(bar.x, bar.y + bar.h * k / 100, 14, bar.h / 100 + 1); }
+  pen.fillStyle = ink("--ink"); pen.textAlign = "left";
+  [0, 0.5, 1].forEach((f) => pen.fillText(String(+(low + f * (high - low)).toPrecision(4)), bar.x + 18, bar.y + bar.h * (1 - f) + (f === 1 ? 10 : 0)));
+}
+
+function nearest(event) {
+  const rect = canvas.getBoundingClientRect(), x = (event.clientX - rect.left) * canvas.width / rect.width, y = (event.clientY - rect.top) * canvas.height / rect.height;
+  let best = null, least = Infinity;
+  for (const [u, v, run] of spots) { const far = (u - x) ** 2 + (state.y < 0 && !study.points ? 0 : (v - y) ** 2); if (far < least) { least = far; best = run; } }
+  return best;
+}
+
+function point(run) { // [path, value] of every parameter
+  if (study.points) return axes.map((axis) => [axis.path, axis.values[run]]);
+  const at = [];
+  for (let d = study.shape.length - 1, left = run; d >= 0; d--) { at.unshift(left % study.shape[d]); left = Math.floor(left / study.shape[d]); }
+  return axes.map((axis, d) => [axis.path, axis.values[at[d]]]);
+}
+
+canvas.addEventListener("mousemove", (event) => {
+  const run = nearest(event);
+  if (run === null) return;
+  const value = study.variables[state.name].values[run], end = good(run) ? "" : `; ${study.words[study.outcome[run]] || "not run yet"}`;
+  document.getElementById("told").textContent = `${point(run).map(([p, v]) => `${p} = ${shown(v)}`).join(", ")}: ${state.name} = ${value === null ? "none" : shown(value)}${unit(state.name)}${end}`;
+});
+canvas.addEventListener("click", (event) => {
+  const run = nearest(event);
+  if (run === null) return;
+  const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
+  document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
+});
+choices();
+draw();

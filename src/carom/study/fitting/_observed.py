@@ -12,7 +12,7 @@ from jaxtyping import PyTree
 
 from ... import errors
 from ..._arguments import Names
-from ...quantities import Function, Reals
+from ...quantities import Function
 from ._folds import groups_of
 
 
@@ -95,7 +95,7 @@ def _listed(given: object) -> bool:
     return isinstance(given, list)
 
 
-def _plain(given: Reals) -> Any:
+def _plain(given: PyTree) -> Any:
     """A list of numbers as an array."""
     return np.asarray(given, dtype=float) if _listed(given) else given
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import PyTree
 
 from ... import errors
 from ..._arguments import Count
 
 
-def groups_of(rows: int, groups: np.ndarray | None) -> np.ndarray:
+def groups_of(rows: int, groups: PyTree) -> np.ndarray:
     """The number of every row's group; without groups each row is one."""
     if groups is None:
         return np.arange(rows)

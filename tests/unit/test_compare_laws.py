@@ -85,7 +85,7 @@ def test_an_error_of_ones_own_judges():
     assert law.error == pytest.approx(np.mean(abs(AFTER - law.predicted) / V))
 
 
-def test_mistakes_get_a_sentence():
+def test_mistakes_get_a_sentence(unchecked):
     def refused(words, make):
         with pytest.raises(carom.CaromError, match=words):
             make()

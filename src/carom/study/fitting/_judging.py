@@ -42,7 +42,13 @@ def judge(
     """One law: fitted to everything, and to each part's complement."""
     with_inputs = data.inputs is not None
     predict = jax.jit(partial(called, model.predict, with_inputs))
-    options = {"noise": data.noise, "args": data.inputs, "positive": model.positive, "gaps": True}
+    options = {
+        "noise": data.noise,
+        "args": data.inputs,
+        "positive": model.positive,
+        "bounds": model.bounds,
+        "gaps": True,
+    }
     parameters = len(jax.tree.leaves(jax.tree.map(np.ravel, model.start)))
     predicted = {name: np.full(x.shape, np.nan) for name, x in data.channels.items()}
     fitted: list[Fit] = []

@@ -83,12 +83,13 @@ class Model:
     """A law to be compared: `predict(parameters, inputs)` gives `measured`, row by row; `start` is a first guess.
 
     Where the observations have no inputs it is called as `predict(parameters)`. A law without parameters (start {}) is
-    judged as it is. `positive`: names of parameters that stay above zero.
+    judged as it is. `positive` and `bounds`, as in `carom.fit`, keep parameters where they make sense.
     """
 
     predict: Function
     start: PyTree
     positive: Names = ()
+    bounds: Any = None
 
 
 def _listed(given: object) -> bool:

@@ -13,7 +13,7 @@ from ...hybrid._carry import Carry
 from ...hybrid._flow import scene_with_motion
 from ...hybrid.scene import Continuous, Own
 from ...hybrid.world import World
-from ...quantities import Memories, Phases, Real, Vector
+from ...quantities import Vector
 from ._contact_rows import places
 from .recorder import AbstractRecorder, Sight
 from .signals import Signal

@@ -82,7 +82,8 @@ def _all(
         numbers, direction, at, end = x
 
         def run(p: PyTree) -> Any:
-            how = How(begin, any(_ledger(r) for r in wanted.recorders), (Series(at, wanted.signals), *wanted.recorders))
+            over_time = (Series(at, wanted.signals),) if wanted.signals else ()
+            how = How(begin, any(_ledger(r) for r in wanted.recorders), (*over_time, *wanted.recorders))
             lane = _lane(make, how, False, dataclasses.replace(integration, until=end), p, None)
             return lane.records, lane.outcome
 

@@ -12,9 +12,10 @@ from ... import errors
 from ..._arguments import Count
 from ._fit_input import FitProblem
 from ._search import Evaluate, Found, Watch, plain, search
-from ._uncertainty import Levels, uncertainty
+from ._uncertainty import Levels, directions_of, uncertainty
 
 ROUNDS, SETTLED = 30, 1e-4  # of noise levels that are found from the residuals, and when they are
+NUDGE = 1e-4  # standard deviations by which a change by its own size counts, where the data say nothing
 SAME = 1e-6  # of the sum of squares: two starts that differ by less ended at the same place
 
 Linearised = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # values, and their derivatives
@@ -66,6 +67,7 @@ def solve(problem: FitProblem, linearised: Linearised, guess: Guess, effort: Eff
             watch.now = "noise levels, "
             at = dataclasses.replace(guess, first=found.p)
             found = _one(problem, linearised, at, effort, watch, found.evaluations)
+        found = found if found.stopped else _drawn_back(problem, linearised, guess, effort, watch, found)
     finally:
         watch.line.close()
     above = guess.above & (not guess.sized)
@@ -86,9 +88,16 @@ def answer(solved: Solved, guess: Guess, known: bool, confidence: float) -> dict
     out["on_bounds"] = {n: words[int(k)] for n, k in zip(guess.names, found.held, strict=True) if k}
     firsts = {c: float(problem.noise[problem.rows_of(c)][0]) for c in problem.unknown}
     return out | {
-        "names": guess.names, "noise_known": known and not firsts, "noise_found": firsts, "degrees": degrees, "confidence": confidence, "ends": solved.ends,
-        "evaluations": found.evaluations, "converged": found.converged, "stopped": found.stopped,
-    }  # fmt: skip
+        "names": guess.names,
+        "noise_known": known and not firsts,
+        "noise_found": firsts,
+        "degrees": degrees,
+        "confidence": confidence,
+        "ends": solved.ends,
+        "evaluations": found.evaluations,
+        "converged": found.converged,
+        "stopped": found.stopped,
+    }
 
 
 def evaluation(problem: FitProblem, above: np.ndarray, linearised: Linearised) -> Evaluate:
@@ -108,10 +117,18 @@ def evaluation(problem: FitProblem, above: np.ndarray, linearised: Linearised) -
 
 
 def _one(
-    problem: FitProblem, linearised: Linearised, guess: Guess, effort: Effort, watch: Watch, before: int = 0
+    problem: FitProblem,
+    linearised: Linearised,
+    guess: Guess,
+    effort: Effort,
+    watch: Watch,
+    before: int = 0,
+    changed: Callable[[Evaluate], Evaluate] | None = None,
 ) -> Found:
+    """One search, from one first guess."""
     above = guess.above
     evaluate = evaluation(problem, above, linearised)
+    evaluate = evaluate if changed is None else changed(evaluate)
     begin, low, high = (
         np.where(above, np.log(np.where(above & (x > 0.0), x, 1.0)), x) for x in (guess.first, *guess.bounds)
     )
@@ -120,6 +137,35 @@ def _one(
     size = np.where(above, 1.0, guess.size)
     found = plain(search(evaluate, begin, largest, effort.max_evaluations, (low, high), size, watch), above)
     return dataclasses.replace(found, evaluations=found.evaluations + before)
+
+
+def _drawn_back(
+    problem: FitProblem, linearised: Linearised, guess: Guess, effort: Effort, watch: Watch, found: Found
+) -> Found:
+    """Where data leave a direction open the search drifts along it: the same fit, as near to the start as it goes."""
+    free = found.held == 0
+    size = np.maximum(guess.size, np.abs(found.p))
+    level = 1.0 if problem.unknown else float(np.sqrt(found.squares / max(len(found.residual) - len(found.p), 1)))
+    if not len(directions_of((found.slopes * size)[:, free], min(level, 1.0))[1]):
+        return found
+    weight = NUDGE * (min(level, 1.0) or 1.0) / np.where(guess.above, 1.0, guess.size)
+    begin = np.where(guess.above, np.log(np.where(guess.above, guess.first, 1.0)), guess.first)
+
+    def nudged(evaluate: Evaluate) -> Evaluate:
+        def both(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            r, J = evaluate(u)
+            return np.append(r, weight * (begin - u)), np.concatenate([J, np.diag(weight)])
+
+        return both
+
+    try:
+        near = _one(problem, linearised, guess, effort, watch, found.evaluations, nudged)
+    except errors.CaromError:  # the start itself makes no sense
+        return found
+    extra = len(near.residual) - len(found.residual)
+    near = dataclasses.replace(near, residual=near.residual[:-extra], slopes=near.slopes[:-extra])
+    good = near.squares <= found.squares * (1.0 + 1e-3) + NUDGE**2
+    return dataclasses.replace(near, converged=near.converged or found.converged) if good else found
 
 
 def _from_starts(

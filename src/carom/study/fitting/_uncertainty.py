@@ -38,7 +38,7 @@ def uncertainty(
     free, degrees = np.flatnonzero(found.held == 0), len(found.residual) - len(names)
     level = float(np.sqrt(found.squares / max(degrees, 1)))
     spread = 1.0 if levels.known else level
-    visible, hidden = _over(names, free, *_directions((found.slopes * size)[:, free], spread))
+    visible, hidden = _over(names, free, *directions_of((found.slopes * size)[:, free], spread))
     hidden = hidden * size  # in units of the parameters
     lost = np.zeros(len(names), dtype=bool)
     for d in hidden:
@@ -85,7 +85,7 @@ def _from_bound(found: Found, size: np.ndarray, spread: float, quantile: float) 
     return far * size / quantile
 
 
-def _directions(J: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray]:
+def directions_of(J: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray]:
     """Covariance along the directions that the data show, and unit vectors along those that they do not."""
     if not J.shape[1]:
         return np.zeros((0, 0)), np.zeros((0, 0))

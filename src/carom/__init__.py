@@ -81,6 +81,10 @@ if TYPE_CHECKING:
     from .contact import Karnopp as Karnopp
     from .contact import LankaraniNikravesh as LankaraniNikravesh
     from .contact import LeeWang as LeeWang
+    from .contact import LinearRestitution as LinearRestitution
+    from .contact import PowerRestitution as PowerRestitution
+    from .contact import ThorntonRestitution as ThorntonRestitution
+    from .contact import ViscoelasticRestitution as ViscoelasticRestitution
     from .contact import LuGre as LuGre
     from .contact import Material as Material
     from .contact import Moving as Moving
@@ -111,7 +115,9 @@ if TYPE_CHECKING:
     from .dynamics import Locked as Locked
     from .dynamics import OnCurve as OnCurve
     from .dynamics import Pin as Pin
+    from .element import Drag as Drag
     from .element import ExtraStates as ExtraStates
+    from .element import RollingResistance as RollingResistance
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning

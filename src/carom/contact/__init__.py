@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from .impact import RigidContact as RigidContact
     from .impact import RigidContacts as RigidContacts
     from .impact import Stronge as Stronge
+    from .impact import AbstractRestitution as AbstractRestitution
+    from .impact import LinearRestitution as LinearRestitution
+    from .impact import PowerRestitution as PowerRestitution
+    from .impact import ThorntonRestitution as ThorntonRestitution
+    from .impact import ViscoelasticRestitution as ViscoelasticRestitution
     from .impact import impact_blocks as impact_blocks
     from .impact.blow import blow as blow
     from .inverse import ContactEfforts as ContactEfforts

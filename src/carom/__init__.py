@@ -146,9 +146,12 @@ if TYPE_CHECKING:
     from .result import Result as Result
     from .result import Stance as Stance
     from .scenario import Scenario as Scenario
+    from .study import Model as Model
+    from .study import Observations as Observations
     from .study import ReturnMap as ReturnMap
     from .study import Returns as Returns
     from .study import bifurcation as bifurcation
+    from .study import compare_laws as compare_laws
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
     from .study import fit as fit

@@ -25,6 +25,17 @@ class FitProblem:
     channels: tuple[str, ...] | None
     shapes: tuple[tuple[int, ...], ...]
 
+    @property
+    def there(self) -> np.ndarray:
+        """Which data were measured; the others are gaps."""
+        return np.isfinite(self.measured)
+
+    def spread_out(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of what was measured, with nan in the gaps."""
+        out = np.full(self.measured.shape, np.nan)
+        out[self.there] = values
+        return out
+
     def shaped(self, flat: np.ndarray) -> Any:
         """A flat vector as the data were given."""
         ends = np.cumsum([int(np.prod(s)) for s in self.shapes])
@@ -115,7 +126,13 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
 
 
 def problem_of(
-    predict: Function, args: PyTree, data: PyTree, first: PyTree, noise: NoiseLike, times: Times | None
+    predict: Function,
+    args: PyTree,
+    data: PyTree,
+    first: PyTree,
+    noise: NoiseLike,
+    times: Times | None,
+    gaps: bool = False,
 ) -> FitProblem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
@@ -134,7 +151,7 @@ def problem_of(
     # jax sorts the keys of a dictionary: so do we
     channels = None if channels is None else tuple(sorted(channels))
     pieces = {None: data} if channels is None else {c: data[c] for c in channels}
-    arrays = {c: _measured(c, x) for c, x in pieces.items()}
+    arrays = {c: _measured(c, x, gaps) for c, x in pieces.items()}
     for c, x in arrays.items():
         want = like.shape if c is None else like[c].shape
         if x.shape != want:
@@ -166,17 +183,17 @@ def _refuse_channels(given: tuple[str, ...], predicted: tuple[str, ...]) -> None
         errors.name_in("predicted channel", c, predicted)
 
 
-def _measured(channel: str | None, values: Times) -> np.ndarray:
+def _measured(channel: str | None, values: Times, gaps: bool = False) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise errors.CaromError(f"{_what(channel)} is not an array of numbers; give one row per time") from None
-    bad = np.argwhere(~np.isfinite(array))
+    bad = np.argwhere(np.isinf(array) if gaps else ~np.isfinite(array))
     if len(bad):
         where = ", ".join(map(str, bad[0]))
         raise errors.CaromError(
-            f"{_what(channel)} holds {len(bad)} value(s) that are not numbers, the first at [{where}]; leave these "
-            "rows out of data and predict, or give them a very large noise and any number"
+            f"{_what(channel)} holds {len(bad)} value(s) that are not numbers, the first at [{where}]; "
+            + ("gaps are nan" if gaps else "where nothing was measured, say gaps=True: nan is a gap then")
         )
     return array
 

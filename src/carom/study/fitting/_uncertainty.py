@@ -25,6 +25,8 @@ def uncertainty(found: Found, names: tuple[str, ...], size: np.ndarray, known: b
     lost = np.zeros(count, dtype=bool)
     for d in hidden:
         lost |= np.abs(d / size) > TAKES_PART * np.max(np.abs(d / size))
+    shown = found.slopes * size @ visible  # what the data do not show moves no prediction
+    band = np.sqrt(np.maximum(np.einsum("ij,ij->i", shown, found.slopes * size), 0.0)) * spread
     covariance = np.where(lost[:, None] | lost[None, :], np.inf, visible * np.outer(size, size) * spread**2)
     errors_ = np.sqrt(np.diag(covariance))
     unknown = not known and degrees > 0
@@ -38,6 +40,7 @@ def uncertainty(found: Found, names: tuple[str, ...], size: np.ndarray, known: b
         "undetermined": tuple(_sentence(names, d, size, found.slopes, spread) for d in hidden),
         "directions": hidden,
         "noise_level": level,
+        "band": band,
     }
 
 

@@ -49,6 +49,7 @@ class Fit:
     confidence: float
     evaluations: int  # of predict
     converged: bool  # did the search come to rest? (Where something is not determined it may drift forever.)
+    band: Any = None  # standard deviation of the prediction that comes from the estimates', as data
 
     @property
     def determined(self) -> bool:
@@ -99,6 +100,7 @@ def fit(
     args: PyTree = None,
     sizes: PyTree = None,
     positive: Names = (),
+    gaps: bool = False,
     confidence: Real = 0.95,
     max_evaluations: int = 200,
     throw: bool = True,
@@ -116,6 +118,7 @@ def fit(
     - `sizes`: what a large change of each parameter would be, as `start`; by default |start|, or 1 where that is zero,
       or |estimate| where that is larger
     - `positive`: names of parameters that stay above zero, such as masses; the search then runs over their logarithms
+    - `gaps`: nan in the data means that nothing was measured there; otherwise it is a mistake
     - `max_evaluations`: give up after so many evaluations of `predict`
     - `throw`: raise an error if the search does not converge
 
@@ -124,12 +127,15 @@ def fit(
     check_confidence(confidence)
     first, unravel, names = start_of(start)
     size = sizes_of(sizes, start, first)
-    problem = problem_of(predict, args, data, unravel(jnp.asarray(first)), noise, times)
-    refuse_few_data(len(problem.measured), names)
+    problem = problem_of(predict, args, data, unravel(jnp.asarray(first)), noise, times, gaps)
+    count = int(np.sum(problem.there))
+    refuse_few_data(count, names)
     above = positive_of(positive, names, first)
     evaluate = _evaluation(problem, above, lambda p: _linearised(predict, unravel, args is not None, p, args))
     begin = np.where(above, np.log(np.where(above, first, 1.0)), first)
-    found = search(evaluate, begin, float(np.linalg.norm(problem.measured / problem.noise)), max_evaluations)
+    found = search(
+        evaluate, begin, float(np.linalg.norm((problem.measured / problem.noise)[problem.there])), max_evaluations
+    )
     found = plain(found, above)
     size = np.where(above & (sizes is None), found.p, np.maximum(size, np.abs(found.p)))
     answer = uncertainty(found, names, size, noise is not None, float(confidence))
@@ -138,12 +144,13 @@ def fit(
     return Fit(
         names=names,
         parameters=jax.tree.map(np.asarray, unravel(jnp.asarray(found.p))),
-        residuals=problem.shaped(found.residual * problem.noise),
+        residuals=problem.shaped(problem.spread_out(found.residual) * problem.noise),
         noise_known=noise is not None,
-        degrees=len(problem.measured) - len(first),
+        degrees=count - len(first),
         confidence=float(confidence),
         evaluations=found.evaluations,
         converged=found.converged,
+        band=problem.shaped(problem.spread_out(answer.pop("band")) * problem.noise),
         **answer,
     )
 
@@ -167,7 +174,9 @@ def _evaluation(
             p = np.where(above, np.exp(np.where(above, u, 0.0)), u)
         values, slopes = linearised(jnp.asarray(p))
         slopes = np.asarray(slopes) * np.where(above, p, 1.0)
-        return (problem.measured - np.asarray(values)) / problem.noise, slopes / problem.noise[:, None]
+        there = problem.there
+        r, J = (problem.measured - np.asarray(values)) / problem.noise, slopes / problem.noise[:, None]
+        return r[there], J[there]
 
     return evaluate
 

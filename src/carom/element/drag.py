@@ -27,8 +27,8 @@ class Drag(AbstractAutomaton):
 
     - `site`: the centre of a body, as a rule; the force makes no moment about it
     - `linear` c_1 [N s/m] >= 0: slow flow; 6 pi eta R of a sphere (Stokes 1851)
-    - `quadratic` c_2 [N s^2/m^2] >= 0: fast flow; rho C_d A / 2, with C_d about 0.47 of a sphere at Reynolds numbers from
-      10^3 to 10^5 (Clift, Grace and Weber 1978)
+    - `quadratic` c_2 [N s^2/m^2] >= 0: fast flow; rho C_d A / 2, with C_d about 0.47 of a sphere at Reynolds numbers
+      from 10^3 to 10^5 (Clift, Grace and Weber 1978)
 
         carom.Drag(ball.tip, quadratic=0.5 * 1.2 * 0.47 * math.pi * 0.02**2)
     """

@@ -56,9 +56,7 @@ class RollingResistance(AbstractAutomaton):
         _told,
     )
 
-    def __init__(
-        self, site: SiteLike, contact: Name, arm: Real, rate: Real = 0.01, name: str | None = None
-    ) -> None:
+    def __init__(self, site: SiteLike, contact: Name, arm: Real, rate: Real = 0.01, name: str | None = None) -> None:
         if not isinstance(site, Site):
             raise errors.CaromError(
                 f"site of RollingResistance is {site!r}; it must come from a mechanism: ball.tip, ball.site('...')"

@@ -54,8 +54,8 @@ class Stronge(AbstractImpactLaw):
         for e in (other.asked for other in others):
             if isinstance(e, AbstractRestitution) or isinstance(self.restitution, AbstractRestitution):
                 raise errors.CaromError(
-                    f"restitution of contact '{owner}' is a function of speed by Stronge, but other contacts can share its "
-                    "blows, each with its own speed; by this law they need one number; use Poisson"
+                    f"restitution of contact '{owner}' is a function of speed by Stronge, but other contacts can share "
+                    "its blows, each with its own speed; by this law they need one number; use Poisson"
                 )
             errors.refuse_if(
                 jnp.asarray(e != self.restitution),

@@ -16,8 +16,8 @@ from ...card import Card
 class AbstractRestitution(eqx.Module):
     """e(v), in [0, 1] for every v; it stands where an impulsive law takes a restitution: `carom.Poisson(e)`.
 
-    v is the speed at which a contact approaches when its blow begins [m/s], that of a moving surface included. In a blow
-    that several contacts share, each has the e of its own speed.
+    v is the speed at which a contact approaches when its blow begins [m/s], that of a moving surface included. Where
+    several contacts share a blow, each has the e of its own speed.
     """
 
     card: ClassVar[Card]
@@ -27,7 +27,7 @@ class AbstractRestitution(eqx.Module):
         """e at a speed above zero, before it is kept within [0, 1]."""
 
     def at(self, speed: Real) -> Any:
-        """e at a speed [m/s]; of one that is not above zero, that of the smallest there is, with a finite derivative."""
+        """e at a speed [m/s]; where it is not above zero, e at the smallest there is, with a finite derivative."""
         coming = speed > TINY
         return jnp.clip(self.formula(jnp.where(coming, speed, TINY)), 0.0, 1.0)
 

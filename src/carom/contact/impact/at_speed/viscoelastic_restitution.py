@@ -20,7 +20,7 @@ class ViscoelasticRestitution(AbstractRestitution):
     - `loss` b [(s/m)^(1/5)] >= 0
 
     It is the solution of m x'' + k x^(3/2) + g x^(1/2) x' = 0 up to the instant at which the force vanishes, for every
-    m, k and g: b = g / m (m / k)^(3/5). At low speed e = 1 - 1.1534 b v^(1/5).
+    m, k and g, within 0.01: b = g / m (m / k)^(3/5). At low speed e = 1 - 1.1534 b v^(1/5).
     """
 
     loss: Any
@@ -29,8 +29,8 @@ class ViscoelasticRestitution(AbstractRestitution):
         "viscoelastic-restitution",
         "e(b v^(1/5)), for low speeds 1 - 1.1534 b v^(1/5)",
         (("loss", "b [(s/m)^(1/5)] >= 0"),),
-        "Kuwabara and Kono 1987; Schwager and Poeschel 1998; this form: Mueller and Poeschel 2011, Physical Review E 84, "
-        "021302",
+        "Kuwabara and Kono 1987; Schwager and Poeschel 1998; this form: Mueller and Poeschel 2011, Physical Review "
+        "E 84, 021302",
         "Spheres of rubber, polymers and ice that do not yield: one number.",
     )
 

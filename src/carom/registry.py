@@ -63,6 +63,13 @@ IMPACT_LAWS = (
     at("contact.impact.stronge.Stronge", 0.5),
     at("contact.impact.plastic.Plastic"),
 )
+# Functions of speed that stand where an impulsive law takes a restitution.
+RESTITUTIONS = (
+    at("contact.impact.at_speed.linear_restitution.LinearRestitution", 0.05, 0.9),
+    at("contact.impact.at_speed.power_restitution.PowerRestitution", 0.8, 0.25, 1.0),
+    at("contact.impact.at_speed.thornton_restitution.ThorntonRestitution", 0.1),
+    at("contact.impact.at_speed.viscoelastic_restitution.ViscoelasticRestitution", 0.2),
+)
 
 # What a world is made of: classes with a form (forms.py), or functions spelled out.
 BODIES = (
@@ -87,6 +94,10 @@ CONSTRAINTS = (
     at("dynamics.constraints.Pin"),
     at("dynamics.constraints.Locked"),
     at("contact.on_surface.OnSurface"),
+)
+ELEMENTS = (
+    at("element.drag.Drag"),
+    at("element.rolling_resistance.RollingResistance"),
 )
 CONTROLLERS = (
     at("control.posture.PostureControl"),

@@ -14,6 +14,7 @@ from ..quantities import Real
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
+from .element_tables import Element
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
@@ -144,6 +145,7 @@ class Scenario(Part):
     contacts: dict[Word, Contact] = says("by name", {})
     ground: GroundTable | None = says("whole-body contact; written as contacts", None)
     springs: dict[Word, Spring] = says("by name", {})
+    elements: dict[Word, Element] = says("drag and rolling resistance, by name", {})
     constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)

@@ -22,7 +22,7 @@ LADDER = (
     ("mechanism",),
     ("dynamics", "derivation"),
     ("hybrid",),
-    ("contact", "control", "element"),
+    ("signal", "contact", "control", "element"),
     ("captures", "crawl"),
     ("result",),
     ("_simulation",),

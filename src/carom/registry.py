@@ -161,6 +161,7 @@ FIGURES = (
     at("figures.energy_by_link", "energy_by_link", "kinetic energy of every link"),
     at("figures.momentum", "momentum", "linear and angular momentum of the whole system"),
     at("figures.phase", "phase", "phase portrait: two coordinates and a velocity"),
+    at("figures.written", "signals", "signals as they are asked for"),
     at("figures.poincare", "poincare", "Poincare map where a velocity is zero"),
 )
 # Lists of measures, in the order in which their patterns are tried.
@@ -171,6 +172,7 @@ MEASURES = (
     at("experiment.measures.balances.MEASURES"),
     at("experiment.measures.captures.MEASURES"),
     at("experiment.measures.crawling.MEASURES"),
+    at("experiment.measures.of_signals.MEASURES"),
 )
 # The one reader of their names, also for what lanes of a batch record.
 KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")

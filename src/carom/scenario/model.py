@@ -116,6 +116,7 @@ class Output(Part):
     """What is written."""
 
     figures: list[Word] | None = says("which figures; all that suit if left out", None)
+    signals: Annotated[list[Text], Field(max_length=12)] = says("curves to draw, such as 'com.y'; in a figure", [])
     report: bool = says("write report.html", True)
     samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("number of evenly spaced instants in trajectory.nc", 2000)
 

@@ -20,6 +20,10 @@ def run(
     ] = None,
     variant: Annotated[str | None, typer.Option(help="Run the variant of this name.")] = None,
     at: Annotated[str | None, typer.Option("--at", help="Which run of a study: mu=0.3,angle=60, or point=17.")] = None,
+    before: Annotated[
+        Path | None,
+        typer.Option("--from", help="Go on from the end of a run: its folder, or its trajectory.nc."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results; runs/NAME if left out.")
     ] = None,
@@ -44,6 +48,8 @@ def run(
     Example: carom run ball-drop --converge
 
     Example: carom run drops.zarr --at base=0.75
+
+    Example: carom run ball-drop --from runs/ball-drop --set run.until=6.0
     """
     from ..experiment._converge import repeated
     from ..experiment._output import check_installed, write
@@ -59,7 +65,7 @@ def run(
         say("running" if scenario.crawl is None else "planning")
         with place:
             check_names(scenario)
-            found = perform(scenario, say, False if quiet or json else None)
+            found = perform(scenario, say, False if quiet or json else None, before)
         repeat = converge and found.finished
         holds = repeated(found, say, False if quiet or json else None) if repeat else None
         summary = write(found, folder, replace=replace, say=say, holds=holds)

@@ -63,9 +63,9 @@ def begun_again(world: WorldLike, first: Carry, end: dict[str, float]) -> Carry:
     kept = {name: x for name, x in end.items() if not name.startswith(OWN)}
     mine = {name for name in numbers_of(first) if not name.startswith(OWN)}
     if mine != kept.keys():
-        more = [f"{len(kept)} numbers, here {len(mine)}"] if len(kept) != len(mine) else []
+        why = f"{len(kept)} numbers, here {len(mine)}" if len(kept) != len(mine) else "other names"
         raise errors.CaromError(
-            f"the run from which this one should go on was made in another world ({', '.join([*more, 'other names'])}); "
+            f"the run from which this one should go on was made in another world ({why}); "
             "mechanism, contacts and controllers must be the same, their numbers may differ"
         )
     if int(end[".outcome"]) not in GOES_ON:
@@ -93,7 +93,7 @@ def state_at_end(world: WorldLike, end: dict[str, float]) -> State:
         raise errors.CaromError(
             f"the run from which this one should go on has {len(q)} coordinates; the mechanism has {dof}"
         )
-    return State(np.array(q), np.array(v))
+    return State(jnp.asarray(q), jnp.asarray(v))
 
 
 def started(world: WorldLike, carry: Carry) -> State:

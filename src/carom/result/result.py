@@ -54,6 +54,7 @@ class Result(Expressed):
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
     start: State  # that the run was given
+    before: Carry | None = None  # what the run brought along, if it went on from another one
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:

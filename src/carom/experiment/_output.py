@@ -158,7 +158,8 @@ def write_report_of(
         about=experiment.scenario.about,
         blows=() if experiment.seam is None else (experiment.seam,),
         quantities=[
-            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
+            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict, m.allowed)
+            for m in quantities
         ],
         figures=[(png, f"{name}: {caption}") for name, caption, png in figures],
         summary=found,

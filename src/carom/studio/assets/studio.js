@@ -118,10 +118,13 @@ function showRun(m) {
   signalBoxes();
   $("hint").hidden = !mainSide.handles || !mainSide.handles.length;
   desk.count += 1;
+  $("sides").classList.toggle("single", stage.sides.length === 1);
+  if (!m.quick) {
+    side.story = m.story;
+    side.warnings = m.warnings;
+    tellStory();
+  }
   if (!m.last) return;
-  if (m.story && m.story.length) $("story").textContent = m.story.join(" ");
-  if (!m.quick) $("warnings").textContent = m.warnings.join(" ");
-  $("warnings").hidden = !$("warnings").textContent;
   desk.spent = m.spent;
   say(m.finished ? "Ran in " + quantity(m.spent, "s", 0, 2) + "." : "The run ended early: " + m.outcome, m.finished ? "" : "warn");
   if (fresh) {
@@ -129,6 +132,14 @@ function showRun(m) {
     if (m.quick) run(false);
   }
   answered(m.number);
+}
+function tellStory() {
+  const box = $("story"), several = stage.sides.length > 1;
+  box.textContent = "";
+  for (const side of stage.sides) {
+    if (side.story) box.append(el("p", {}, several ? el("b", {}, side.label + ": ") : "", side.story.join(" ")));
+    if (side.warnings && side.warnings.length) box.append(el("p", { className: "warn-words" }, side.warnings.join(" ")));
+  }
 }
 // Pictures that change their scale at every move cannot be compared.
 function steady(next, before) {
@@ -142,7 +153,7 @@ const lawName = () => {
 };
 const sideName = () => {
   const other = desk.beside && Object.entries(desk.beside).find(([, v]) => typeof v === "object");
-  return other ? desk.now[other[0]] : $("title").textContent;
+  return other ? desk.now[other[0]] : "now";
 };
 function firstSignals() {
   const names = [...mainSide.signals.keys()];

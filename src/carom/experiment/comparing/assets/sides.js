@@ -10,6 +10,18 @@ function el(tag, props = {}, ...children) {
   return made;
 }
 
+// A drawing in a button: the fonts of many machines lack the signs.
+const ICONS = { play: "M8 5v14l11-7z", pause: "M8 5v14M16 5v14", previous: "M6 5v14M19 5 9 12l10 7z", next: "M18 5v14M5 5l10 7-10 7z" };
+function icon(name) {
+  const box = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  box.setAttribute("viewBox", "0 0 24 24");
+  box.setAttribute("aria-hidden", "true");
+  path.setAttribute("d", ICONS[name]);
+  path.setAttribute("class", name);
+  box.append(path);
+  return box;
+}
+
 // Every signal of a run by its name: { unit, t, y }.
 function signalsOf(run) {
   const out = new Map();
@@ -75,7 +87,10 @@ class Side {
     this.run = packed ? new Run(packed) : null;
     this.label = label;
     this.formulas = formulas || [];
-    this.title.textContent = label;
+    this.title.textContent = "";
+    this.swatch = el("i", { className: "swatch" });
+    this.swatch.style.background = "var(--" + this.tone + ")";
+    this.title.append(this.swatch, label);
     this.box.querySelector(".side-stage").hidden = !this.run;
     this.canvas.setAttribute("aria-label", "The mechanism at the time of the cursor: " + label);
     if (!this.run) return;
@@ -174,7 +189,10 @@ class Stage {
     this.clock = new Clock(begin, end > begin ? end : begin + 1e-9, impacts);
     this.clock.stretch(this.amount);
     const boxes = runs.map((r) => r.box);
+    // Pictures that stand side by side have one scale, and their arrows, too.
     if (boxes.length > 1) {
+      const most = Math.max(...runs.map((r) => r.maxForce));
+      for (const r of runs) r.maxForce = most;
       const all = [0, 1].map((k) => Math.min(...boxes.map((b) => b[k]))).concat([2, 3].map((k) => Math.max(...boxes.map((b) => b[k]))));
       for (const r of runs) r.box = all;
     }
@@ -288,8 +306,8 @@ const typing = (e) => e.ctrlKey || e.metaKey || e.altKey || e.target.matches("in
 
 // Buttons and sliders of playing, the same on every page.
 function playback(stage, host) {
-  const button = (label, text, act) => el("button", { type: "button", className: "plain", "aria-label": label, title: label, onclick: act }, text);
-  const play = button("Play", "▶", () => stage.toggle());
+  const button = (label, text, act) => el("button", { type: "button", className: "plain", "aria-label": label, title: label, onclick: act }, icon(text));
+  const play = button("Play", "play", () => stage.toggle());
   play.classList.add("main");
   play.id = "play";
   const speed = el("select", { id: "speed", onchange: () => (stage.speed = Number(speed.value)) });
@@ -298,13 +316,18 @@ function playback(stage, host) {
   const stretch = el("input", { id: "stretch", type: "range", min: "0", max: "100", value: "100", oninput: () => stage.stretch(Number(stretch.value) / 100) });
   const time = el("output", { className: "time", id: "time" });
   host.append(
-    el("div", { className: "buttons-row" }, button("Previous impact", "⏮", () => stage.jump(-1)), play, button("Next impact", "⏭", () => stage.jump(1)), time),
+    el("div", { className: "buttons-row" }, button("Previous impact", "previous", () => stage.jump(-1)), play, button("Next impact", "next", () => stage.jump(1)), time),
     el("label", {}, "speed ", speed),
     el("label", {}, "stretch impacts ", stretch),
   );
+  let shown = "play";
   return (text) => {
+    const now = stage.playing ? "pause" : "play";
     time.textContent = text;
-    play.textContent = stage.playing ? "⏸" : "▶";
+    if (now === shown) return;
+    shown = now;
+    play.replaceChildren(icon(now));
     play.setAttribute("aria-label", stage.playing ? "Pause" : "Play");
+    play.title = stage.playing ? "Pause" : "Play";
   };
 }

@@ -115,6 +115,8 @@ if TYPE_CHECKING:
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
+    from .experiment.comparing import Comparison as Comparison
+    from .experiment.comparing import compare as compare
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World

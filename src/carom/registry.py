@@ -177,6 +177,7 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.compare_command.compare", "compare"),
     at("cli.studio_command.studio", "studio"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.equations_command.equations", "equations"),

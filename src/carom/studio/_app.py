@@ -8,8 +8,7 @@ from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from ..experiment.comparing import shared_script, shared_style
-from ..report.page import SCRIPTS
+from ..experiment.comparing._shared_assets import shared_script, shared_style
 from ..scenario.library import names, shipped_tables
 from ._conversation import Conversation
 from ._desk import Desk
@@ -105,7 +104,7 @@ def asset(name: str) -> str:
 
 def studio_script() -> str:
     """One script: the viewer's classes, what the page of a comparison shares, and the studio's own."""
-    inner = shared_script(SCRIPTS) + "".join(asset(name) for name in ("controls.js", "hand.js", "studio.js"))
+    inner = shared_script() + "".join(asset(name) for name in ("controls.js", "hand.js", "studio.js"))
     return f'(function () {{\n"use strict";\n{inner}\n}})();'
 
 

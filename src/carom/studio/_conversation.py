@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 LOOK = 0.7  # [s] between two looks at the file
 SPEAK = 0.15  # [s] of work before it is told about, and between two tellings
-OURS = (
-    "carom made a mistake of its own here, and what was shown before stays; the terminal of carom studio says where it was"
-)
+OURS = "carom made a mistake of its own here, and what was shown before stays; the terminal of carom studio says where it was"
 log = logging.getLogger("carom.studio")
 
 
@@ -78,7 +76,9 @@ class Conversation:
             said = json.loads(text)
             kind, number = said["ask"], int(said.get("number", 0))
         except (ValueError, KeyError, TypeError, RecursionError):
-            await socket.send_text(as_json({"tell": "refused", "number": 0, "words": "that was no message of this page"}))
+            await socket.send_text(
+                as_json({"tell": "refused", "number": 0, "words": "that was no message of this page"})
+            )
             return
         if kind == "take" and self.driver is not socket:
             before, self.driver = self.driver, None
@@ -121,7 +121,15 @@ class Conversation:
                 self._tell({"tell": "refused", "number": number, "words": str(refusal), "path": path})
             except MemoryError:
                 self._tell({"tell": "refused", "number": number, "words": "the memory of this machine is used up"})
-            except (ArithmeticError, ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as trouble:
+            except (
+                ArithmeticError,
+                ValueError,
+                TypeError,
+                KeyError,
+                IndexError,
+                AttributeError,
+                RuntimeError,
+            ) as trouble:
                 log.exception("the studio could not do what the page asked for")
                 self._tell({"tell": "refused", "number": number, "words": f"{OURS} ({type(trouble).__name__})"})
 
@@ -141,7 +149,17 @@ class Conversation:
             found = shown(scenario, asked.quick)
             spent = time.perf_counter() - began
             last = k + 1 == len(sides)
-            self._tell({"tell": "run", "number": number, "side": k, "last": last, "quick": asked.quick, "spent": spent, **found})
+            self._tell(
+                {
+                    "tell": "run",
+                    "number": number,
+                    "side": k,
+                    "last": last,
+                    "quick": asked.quick,
+                    "spent": spent,
+                    **found,
+                }
+            )
 
     # -- what it is told -----------------------------------------------------------------------------------------------
 

@@ -44,9 +44,7 @@ def needed() -> None:
     """Refuse before anything is opened."""
     missing = [name for name in ("starlette", "uvicorn", "websockets") if find_spec(name) is None]
     if missing:
-        raise CaromError(
-            f"carom studio needs {' and '.join(missing)}, not installed; run: pip install 'carom[studio]'"
-        )
+        raise CaromError(f"carom studio needs {' and '.join(missing)}, not installed; run: pip install 'carom[studio]'")
 
 
 def listening(port: Count | None) -> socket.socket:

@@ -16,7 +16,16 @@ from ..scenario.places import Path
 from ..scenario.schema_data import model_at
 
 MOST = 400  # controls on a page; the file has the others
-APART = ("format", "max_steps", "max_events", "quantities", "variants", "compare", "output", "study")  # change no motion
+APART = (
+    "format",
+    "max_steps",
+    "max_events",
+    "quantities",
+    "variants",
+    "compare",
+    "output",
+    "study",
+)  # change no motion
 FIRST = ("start", "contacts", "ground", "surfaces", "run", "capture", "crawl", "gravity", "settle_speed", "control")
 DECADES = 2.0  # of a positive number, on either side of where it is
 LARGE, SMALL = 1e3, 1e-2  # numbers beyond have no size that everybody knows: their sliders count in powers
@@ -42,7 +51,9 @@ class Control(NamedTuple):
     whole: bool  # is it a whole number?
 
 
-def controls_of(scenario: Scenario, inside: str = "", names: Mapping[str, Sequence[str]] | None = None) -> list[Control]:
+def controls_of(
+    scenario: Scenario, inside: str = "", names: Mapping[str, Sequence[str]] | None = None
+) -> list[Control]:
     """Controls of all numbers, or of those whose path begins with `inside`; `names` of what lists count."""
     data = plain(scenario)
     found = [_control(path, value, data, names or {}) for path, value in _numbers(data) if not set(path) & set(APART)]

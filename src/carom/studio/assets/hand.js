@@ -43,7 +43,8 @@ class StudioScene extends Scene {
   }
   // From a place on the canvas to the world.
   world(x, y) {
-    return [this.centre[0] + (x - this.w / 2) / this.scale, this.centre[1] - (y - this.h / 2 + 4) / this.scale];
+    const [left, top] = this.px([0, 0]);
+    return [(x - left) / this.scale, (top - y) / this.scale];
   }
   // The handle under a place: the nearest link that can be moved.
   handleAt(x, y, handles) {

@@ -191,8 +191,10 @@ class Stage {
     const boxes = runs.map((r) => r.box);
     // Pictures that stand side by side have one scale, and their arrows, too.
     if (boxes.length > 1) {
-      const most = Math.max(...runs.map((r) => r.maxForce));
-      for (const r of runs) r.maxForce = most;
+      for (const size of ["maxForce", "maxImpulse", "maxSpeed"]) {
+        const most = Math.max(...runs.map((r) => r[size] || 0));
+        for (const r of runs) r[size] = most;
+      }
       const all = [0, 1].map((k) => Math.min(...boxes.map((b) => b[k]))).concat([2, 3].map((k) => Math.max(...boxes.map((b) => b[k]))));
       for (const r of runs) r.box = all;
     }

@@ -26,8 +26,8 @@ def compare(
 ) -> None:
     """Compare runs: a table of differences, and one page with pictures in step and curves over one another.
 
-    Scenarios are run; a folder that `carom run` wrote is run again, which gives the same; a NetCDF file has curves and no
-    picture. To compare a scenario with itself, name it twice and change something in one of them.
+    Scenarios are run; a folder that `carom run` wrote is run again, which gives the same; a NetCDF file has curves
+    and no picture. To compare a scenario with itself, name it twice and change something in one of them.
 
     Example: carom compare ball-drop ball-drop --set 2:contacts.floor.normal.restitution=0.8
     """

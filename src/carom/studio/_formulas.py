@@ -10,6 +10,7 @@ import numpy as np
 from ..contact.card import Card
 from ..hybrid.reporting import ContactReport, Phase
 from ..hybrid.world import World
+from ..quantities import Real
 from ..report._data import COMPRESSING, PARTING
 
 HELD = "the gap stays 0, F_n >= 0"
@@ -37,7 +38,7 @@ def _told(card: Card, fields: list[tuple[str, Any]]) -> dict[str, Any]:
     return {"name": card.name, "formula": card.formula, "numbers": shown, "choose": card.choose, "source": card.source}
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Real) -> bool:
     return not isinstance(value, bool) and np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fi"
 
 

@@ -1,4 +1,4 @@
-"""Controls for every number of a scenario, made from its schema: name, unit, meaning, range, and whether it is a power."""
+"""Controls for every number of a scenario, made from its schema: name, unit, meaning, range."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _control(path: Path, value: Real, data: dict[str, Any], names: Mapping[str, 
         name=_name(path, field, names),
         unit="°" if unit == "degrees" else unit.replace("degrees", "°"),
         meaning=meaning,
-        value=value,
+        value=int(value) if whole else float(value),
         low=bounds[0],
         high=bounds[1],
         powers=powers,

@@ -66,8 +66,8 @@ def _of_runs(sides: Sequence[Compared]) -> list[Difference]:
     lists = [_impacts(side) for side in sides]
     ledgers = [side.clips[-1].result.energy if side.clips else None for side in sides]
     return [
-        _row("run", "duration", "s", [float(side.times[-1] - side.times[0]) for side in sides]),
-        _row("run", "impacts", "", [None if found is None else len(found) for found in lists]),
+        _row("run", "length of the run", "s", [float(side.times[-1] - side.times[0]) for side in sides]),
+        _row("run", "number of impacts", "", [None if found is None else len(found) for found in lists]),
         _row("run", "taken by impacts", "J", [None if f is None else sum(i.energy_lost for i in f) for f in lists]),
         _row("run", "energy at the end", "J", [None if each is None else float(each.total[-1]) for each in ledgers]),
     ]
@@ -92,9 +92,8 @@ def _of_impacts(sides: Sequence[Compared]) -> list[Difference]:
         for column in IMPACTS:
             if column.terse is not None:
                 values = [column.read(found[k]) if k < len(found) else None for found in lists]
-                if any(values):
-                    out.append(_row("impact", f"impact {k + 1}: {column.words}", column.unit, values))
-    return out
+                out.append(_row("impact", f"impact {k + 1}: {column.words}", column.unit, values))
+    return [row for row in out if any(row.values)]
 
 
 def _of_signals(sides: Sequence[Compared]) -> list[Difference]:

@@ -11,8 +11,8 @@ from typing import Any
 from ..._arguments import ComparedLike, FileLike, NamesInOrder
 from ...errors import CaromError, name_in
 from ..experiment import Say
-from ._comparison_page import write_page
 from ._compared import Compared, compared
+from ._comparison_page import write_page
 from ._differences import Difference, differences_of
 
 MOST = 6  # colours that can be told apart

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOOK = 0.7  # [s] between two looks at the file
 SPEAK = 0.15  # [s] of work before it is told about, and between two tellings
-OURS = "carom made a mistake of its own here, and what was shown before stays; the terminal of carom studio says where it was"
+OURS = "carom made a mistake of its own here, and what was shown before stays; the terminal of carom studio says where"
 log = logging.getLogger("carom.studio")
 
 

@@ -25,7 +25,7 @@ SAFE = {
     "cache-control": "no-store",
 }
 NO_KEY = (
-    "This studio belongs to another browser, or the address lacks its key. Use the address that `carom studio` printed, "
+    "This studio belongs to another browser, or the address lacks its key. Use the address that carom studio printed, "
     "once; to use another browser, start carom studio again."
 )
 ELSEWHERE = "This request comes from another page or for another name than the studio's; it was refused."

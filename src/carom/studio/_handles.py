@@ -1,4 +1,4 @@
-"""What can be dragged on the picture: joints and bases at the start, each with the field of the scenario that it sets."""
+"""What can be dragged on the picture: joints and bases at the start, each with the field that it sets."""
 
 from __future__ import annotations
 

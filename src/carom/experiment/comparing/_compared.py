@@ -18,6 +18,7 @@ from ...result.result import Result
 from ...scenario._change import changed
 from ...scenario.library import load
 from ...scenario.model import Scenario
+from ...scenario.places import shortened
 from ..experiment import Experiment, Say, perform
 
 INSTANTS = 800  # evenly over a run; those around events and inside impacts come on top
@@ -53,6 +54,7 @@ def compared(given: ComparedLike, label: str, changes: Mapping[str, Any], say: S
         return _of_clips(label or "run", (Clip(given),), None, changes)
     if isinstance(given, Experiment):
         return _of_clips(label or given.scenario.name, given.clips, given, changes)
+    label = label or _told(given, changes)
     if isinstance(given, Scenario):
         return _of_scenario(given, label or given.name, changes, say)
     if not isinstance(given, str | Path):
@@ -73,6 +75,15 @@ def compared(given: ComparedLike, label: str, changes: Mapping[str, Any], say: S
         name_in("variant", variant, tuple(scenario.variants))
         scenario = scenario.variant(variant)
     return _of_scenario(scenario, label or str(given), changes, say)
+
+
+def _told(given: ComparedLike, changes: Mapping[str, Any]) -> str:
+    """What a run that is changed is called: what it was, and what was changed; empty where nothing was."""
+    if not changes:
+        return ""
+    name = given.name if isinstance(given, Scenario) else str(given)
+    words = [f"{path.rsplit('.', 1)[-1]}={shortened(str(value), 24)}" for path, value in changes.items()]
+    return f"{name}, {', '.join(words)}"
 
 
 def _of_scenario(scenario: Scenario, label: str, changes: Mapping[str, Any], say: Say) -> Compared:

@@ -10,11 +10,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+import numpy as np
+
 from ..._arguments import NamesInOrder
 from ...report._data import _doubles as doubles
 from ...report._data import _floats as floats
 from ...report._data import as_json, viewer_data
-from ...report._story import digits, story
+from ...report._story import story
 from ...report.samples import struck
 from ...result._files import write_text
 from ._compared import Compared
@@ -22,7 +24,7 @@ from ._differences import Difference
 from ._shared_assets import asset, shared_script, shared_style
 
 HEADS = {"run": "The runs", "quantity": "Quantities", "impact": "Impacts", "signal": "Signals"}
-FIRST = ("normal force", "angle", "site position", "kinetic energy")  # of the curves, one of each at the beginning
+FIRST = ("normal force", "angle", "site position", "kinetic energy")  # curves that are shown at the beginning
 
 
 def write_page(
@@ -47,14 +49,18 @@ def write_page(
 
 
 def _first(sides: Sequence[Compared]) -> list[str]:
-    """Signals that are shown before others are chosen: what all sides have."""
+    """Signals that are shown before others are chosen: of each kind, what varies most of what all sides have."""
     shared = [name for name in sides[0].signals if all(name in side.signals for side in sides)]
-    found = [next((name for name in shared if _begins(name, word)), "") for word in FIRST]
-    return [name for name in found if name] or shared[:1]
+    out = []
+    for word in FIRST:
+        own = {_span(sides, name): name for name in reversed(shared) if name[: len(word)] == word}
+        if own and max(own) > 0.0:
+            out.append(own[max(own)])
+    return out or shared[:1]
 
 
-def _begins(name: str, word: str) -> bool:
-    return name[: len(word)] == word
+def _span(sides: Sequence[Compared], name: str) -> float:
+    return max(float(np.ptp(side.signals[name].values)) for side in sides)
 
 
 def _side(side: Compared) -> dict[str, Any]:
@@ -85,12 +91,12 @@ def _table(kind: str, sides: Sequence[Compared], differences: Sequence[Differenc
     body = "".join(
         f'<tr><td class="word">{escape(row.name)}</td>'
         + "".join(f"<td>{_shown(value)}</td>" for value in row.values)
-        + f'<td class="word">{escape(row.unit)}</td><td>{_spread(row)}</td></tr>'
+        + f'<td>{escape(row.unit)}</td><td>{_spread(row)}</td></tr>'
         for row in rows
     )
     table = (
         f'<div class="scroll tall" tabindex="0" role="region" aria-label="{HEADS[kind]}"><table><thead><tr>'
-        f'<th class="word">number</th>{heads}<th class="word">unit</th><th>difference</th></tr></thead>'
+        f'<th class="word">number</th>{heads}<th >unit</th><th>difference</th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
     if kind == "signal":
@@ -99,7 +105,7 @@ def _table(kind: str, sides: Sequence[Compared], differences: Sequence[Differenc
 
 
 def _shown(value: float | None) -> str:
-    return "–" if value is None else digits(value, 7)
+    return "–" if value is None else f"{value:.7g}"
 
 
 def _spread(row: Difference) -> str:

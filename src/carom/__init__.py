@@ -122,6 +122,8 @@ if TYPE_CHECKING:
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
     from .experiment.sweeping.indices import sobol_indices as sobol_indices
+    from .experiment.comparing import Comparison as Comparison
+    from .experiment.comparing import compare as compare
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World

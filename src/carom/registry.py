@@ -190,6 +190,8 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.compare_command.compare", "compare"),
+    at("cli.studio_command.studio", "studio"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),

@@ -124,6 +124,20 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
         _READING.on = False
 
 
+def at_once(function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)` by one program, which is not kept: JAX would compile each operation on known numbers alone.
+
+    Its arguments are trees of arrays. Within a transformation it is part of what is traced.
+    """
+    return jax.tree.map(jax.numpy.asarray, made_for(function, *args)(*args)) if idle() else function(*args)
+
+
+def made_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+    """The function, compiled for arguments of these shapes: here, or by XLA."""
+    made = program(function, args) if wanted() else None
+    return made or jax.jit(lambda *given: function(*given))
+
+
 def worked(made: object, attempts: int) -> bool:
     """Tell a program that it has tried so many steps; was it one of these, which then know what they are worth?"""
     made = getattr(made, "program", made)  # one that was kept on disk

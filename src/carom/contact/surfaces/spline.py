@@ -81,7 +81,7 @@ class Spline(AbstractCurve):
         if lib is np:
             refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
-        self.samples = _sampled(self.pieces, closed)
+        self.samples = jnp.asarray(_sampled(lib, cubics, closed))
 
     @property
     def words(self) -> str:
@@ -252,7 +252,7 @@ def _line(lib: Library, start: Matrix, step: Matrix) -> Any:
     return lib.stack([start[0], step[0], zero, zero, start[1], step[1], zero, zero])[None, :]
 
 
-def _sampled(pieces: Matrix, closed: bool) -> Any:
+def _sampled(lib: Library, pieces: Matrix, closed: bool) -> Any:
     """Points along the curve and their parameters; the straight ends need none beyond their beginnings.
 
     Some of every piece, and as many again evenly along the curve: a long piece has samples as near to each other as
@@ -261,17 +261,17 @@ def _sampled(pieces: Matrix, closed: bool) -> Any:
     count = pieces.shape[0]
     first, last = (0.0, float(count)) if closed else (1.0, float(count - 1))
     u = np.linspace(first, last, round(SAMPLES * (last - first)) + 1)
-    x, y = _points(pieces, jnp.asarray(u))
-    way = jnp.concatenate([jnp.zeros(1), jnp.cumsum(jnp.sqrt(jnp.diff(x) ** 2 + jnp.diff(y) ** 2))])
-    even = jnp.interp(jnp.linspace(0.0, way[-1], len(u) + EVENLY), way, jnp.asarray(u))
-    ex, ey = _points(pieces, even)
-    return jnp.stack([jnp.concatenate(both) for both in ((x, ex), (y, ey), (jnp.asarray(u), even))], axis=1)
+    x, y = _points(lib, pieces, lib.asarray(u))
+    way = lib.concatenate([lib.zeros(1), lib.cumsum(lib.sqrt(lib.diff(x) ** 2 + lib.diff(y) ** 2))])
+    even = lib.interp(lib.linspace(0.0, way[-1], len(u) + EVENLY), way, lib.asarray(u))
+    ex, ey = _points(lib, pieces, even)
+    return lib.stack([lib.concatenate(both) for both in ((x, ex), (y, ey), (lib.asarray(u), even))], axis=1)
 
 
-def _points(pieces: Matrix, u: Real) -> tuple[Any, Any]:
+def _points(lib: Library, pieces: Matrix, u: Real) -> tuple[Any, Any]:
     """Places of the curve by parameter."""
-    piece = jnp.minimum(jnp.floor(u).astype(int), pieces.shape[0] - 1)
+    piece = lib.minimum(lib.floor(u).astype(int), pieces.shape[0] - 1)
     w = u - piece
-    powers = jnp.stack([jnp.ones_like(w), w, w * w, w * w * w], axis=1)
+    powers = lib.stack([lib.ones_like(w), w, w * w, w * w * w], axis=1)
     chosen = pieces[piece]
-    return jnp.sum(chosen[:, :4] * powers, axis=1), jnp.sum(chosen[:, 4:] * powers, axis=1)
+    return lib.sum(chosen[:, :4] * powers, axis=1), lib.sum(chosen[:, 4:] * powers, axis=1)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import errors
+from ... import errors, native
 from ...forms import Form, Slot
 from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
@@ -56,6 +56,7 @@ class Spline(AbstractCurve):
     )
     pieces: Any  # (segments, 8): coefficients of x, then of y, in the segment's parameter 0 .. 1
     samples: Any  # (many, 3): x, y and parameter
+    bend: Any  # [m] smallest radius of curvature
     closed: bool = eqx.field(static=True)
     recipe: Recipe = eqx.field(static=True)  # points and tangents as given
 
@@ -82,6 +83,7 @@ class Spline(AbstractCurve):
             refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
         self.samples = jnp.asarray(_sampled(lib, cubics, closed))
+        self.bend = jnp.asarray(_sharpest(lib, cubics))
 
     @property
     def words(self) -> str:
@@ -115,7 +117,7 @@ class Spline(AbstractCurve):
 
     def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         still, sx, sy = jax.lax.stop_gradient((self, x, y))
-        far = (still.samples[:, 0] - sx) ** 2 + (still.samples[:, 1] - sy) ** 2
+        near = native.least(lambda s: (s[0] - sx) ** 2 + (s[1] - sy) ** 2, still.samples)
         count = float(self.pieces.shape[0])
 
         def search(u: Real) -> Any:
@@ -130,7 +132,7 @@ class Spline(AbstractCurve):
                 chosen.append(self._piece(u))
             return self._step(u, chosen[0], x, y)
 
-        u = settled(search, newton, still.samples[jnp.argmin(far), 2])
+        u = settled(search, newton, near[2])
         px, dx, _, py, dy, _ = self._shape(u, chosen[0])
         size = jnp.sqrt(dx * dx + dy * dy)
         return px, py, -dy / size, dx / size
@@ -149,11 +151,7 @@ class Spline(AbstractCurve):
         return [np.concatenate([ends[0][None], line, ends[1][None]])]
 
     def bound(self) -> Bound:
-        """Curvature is looked at in so many places of every piece."""
-        count = self.pieces.shape[0]
-        u = jnp.asarray(np.arange(LOOKS * count + 1) / LOOKS)
-        _, dx, bx, _, dy, by = jax.vmap(lambda u: self._shape(u, self._piece(u)))(u)
-        return still(bend_of((dx, dy), (bx, by)))
+        return still(self.bend)
 
 
 def _library(*values: Any) -> Any:
@@ -275,3 +273,12 @@ def _points(lib: Library, pieces: Matrix, u: Real) -> tuple[Any, Any]:
     powers = lib.stack([lib.ones_like(w), w, w * w, w * w * w], axis=1)
     chosen = pieces[piece]
     return lib.sum(chosen[:, :4] * powers, axis=1), lib.sum(chosen[:, 4:] * powers, axis=1)
+
+
+def _sharpest(lib: Library, pieces: Matrix) -> Any:
+    """Smallest radius of curvature; it is looked at in so many places of every piece."""
+    w = np.linspace(0.0, 1.0, LOOKS + 1)
+    zero, one = np.zeros_like(w), np.ones_like(w)
+    first, second = np.stack([zero, one, 2.0 * w, 3.0 * w * w]), np.stack([zero, zero, 2.0 * one, 6.0 * w])
+    x, y = pieces[:, :4], pieces[:, 4:]
+    return bend_of((x @ first, y @ first), (x @ second, y @ second))

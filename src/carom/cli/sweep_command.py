@@ -48,9 +48,9 @@ def sweep(
 
     Example: carom sweep ball-drop --over start.base.1=0.5:1:11 --measure impact.1.restitution --out drops.zarr
     """
+    from ..experiment.sweeping._needed import needed
     from ..experiment.sweeping._study import run_study, study_of
     from ..experiment.sweeping._study_formats import refuse_format
-    from ..experiment.sweeping._study_store import needed
     from ..experiment.sweeping._workers import Workers
     from ..scenario._change import changed, parsed_change
     from ..scenario.library import load

@@ -31,7 +31,7 @@ def saltelli(parameters: Count, count: Count, seed: Count) -> np.ndarray:
     if count & (count - 1) or count < 2:
         raise CaromError(
             f"sample of a study is {count}; with method {SALTELLI} it must be a power of two, such as "
-            f"{1 << max(count, 2).bit_length() - 1}: points in between lose the balance of the sequence"
+            f"{1 << max(round(np.log2(count)), 1)}: other counts lose the balance of the sequence"
         )
     problem = {
         "num_vars": parameters,

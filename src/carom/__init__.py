@@ -159,6 +159,7 @@ if TYPE_CHECKING:
     from .study import box_dimension as box_dimension
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
+    from .study import find_orbits as find_orbits
     from .study import fit as fit
     from .study import lyapunov as lyapunov
     from .study import poincare as poincare

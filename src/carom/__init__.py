@@ -115,6 +115,8 @@ if TYPE_CHECKING:
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
+    from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
+    from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World
@@ -145,7 +147,6 @@ if TYPE_CHECKING:
     from .study import ReturnMap as ReturnMap
     from .study import Returns as Returns
     from .study import bifurcation as bifurcation
-    from .study import compare_laws as compare_laws
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
     from .study import fit as fit

@@ -177,6 +177,7 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),

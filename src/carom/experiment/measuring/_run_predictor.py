@@ -183,7 +183,7 @@ class RunPredictor:
                 last = int(np.sum(np.isfinite(values[channel.name][run])))
                 return (
                     f"impact {row + 1}{self._of(run)} was measured ({channel.name}), and with the numbers at the "
-                    f"start of the search the run has {last} until {self.until[run]:g} s; start nearer, or make it longer"
+                    f"start of the search the run has {last} until {self.until[run]:g} s; start nearer, or let it last"
                 )
             return f"'{channel.name}'{self._of(run)} has no value with the numbers at the start of the search"
         return None

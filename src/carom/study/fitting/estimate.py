@@ -94,9 +94,11 @@ class Fit:
             spread = "on its bound" if name in self.on_bounds else f"{self.standard_error[name]:.3g}"
             numbers = f"{self.estimate[name]:14.6g} {spread:>15}"
             lines.append(f"  {name:{width}} {numbers}   [{low:.6g}, {high:.6g}]")
-        return "\n".join([*lines, *(f"  {s}" for s in (*self.undetermined, *self._words()))])
+        return "\n".join([*lines, *(f"  {s}" for s in (*self.undetermined, *self.remarks))])
 
-    def _words(self) -> list[str]:
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known about the search and the noise, in sentences."""
         return [*self._about_search(), *self._about_noise()]
 
     def _about_search(self) -> list[str]:

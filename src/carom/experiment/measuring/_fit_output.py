@@ -155,13 +155,13 @@ def fit_page(found: ScenarioFit, told: dict[str, Any], pictures: list[tuple[str,
     percent = f"{100 * fit.confidence:g} % interval"
     rows = [_parameter_row(fit.names[k], told["parameters"][fit.names[k]]) for k in range(len(fit.names))]
     body = ["<h2>Estimates</h2>", _table(("number", "estimate", "standard error", percent), rows)]
-    words = [*fit.undetermined, *found.advice, *fit.remarks]
+    words = [*fit.undetermined, *found.advice, *fit.warnings]
     body += ['<ul class="warnings">', *(f"<li>{html.escape(w)}</li>" for w in words), "</ul>"] if words else []
     if len(fit.names) > 1:
         cells = [(n, *(_number(x) for x in row)) for n, row in zip(fit.names, fit.correlations, strict=True)]
         body += ["<h2>Correlations of the estimates</h2>", _table(("", *fit.names), cells)]
     head = ("channel", "data", "gaps", "noise", "from", "residuals, rms", "rms / noise", "correlation of neighbours")
-    channels = [
+    channels: list[tuple[str, ...]] = [
         (n, str(c["data"]), str(c["gaps"]), f"{_number(c['noise'])} {c['unit']}", c["noise_from"],
          f"{_number(c['rms'])} {c['unit']}", _number(c["rms_by_noise"]), _number(c["neighbours"]))
         for n, c in told["channels"].items()

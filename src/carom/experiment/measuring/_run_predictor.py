@@ -174,7 +174,7 @@ class RunPredictor:
                 words = why(self._lane, table[k]) or outcome.describe(int(code))
                 return f"the run{self._of(k)} fails at the start of the search: {words}"
         values = self.values(p)
-        for channel in (*self.records.series, *self.records.impacts, *self.records.runs):
+        for channel in self.records.channels:
             missing = np.isfinite(self.records.measured[channel.name]) & ~np.isfinite(values[channel.name])
             if not np.any(missing):
                 continue

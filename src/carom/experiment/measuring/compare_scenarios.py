@@ -100,8 +100,8 @@ def compare_laws(
     given = laws.values() if isinstance(laws, Mapping) else laws
     if any(isinstance(law, AbstractModel) for law in given):
         raise CaromError(
-            f"data of compare_laws is a {type(data).__name__} and the laws are models; give carom.Observations(measured, "
-            "inputs), or scenarios"
+            f"data of compare_laws is a {type(data).__name__} and the laws are models; give "
+            "carom.Observations(measured, inputs), or scenarios"
         )
     models = {name: _model(scenario, data, vary, bounds, from_first) for name, scenario in _scenarios(laws).items()}
     records = next(iter(models.values())).predictor.records

@@ -101,6 +101,13 @@ class Fit:
         """What is to be known about the search and the noise, in sentences."""
         return [*self._about_search(), *self._about_noise()]
 
+    @property
+    def warnings(self) -> list[str]:
+        """Those of them that should worry."""
+        starts = len(self.ends) > 1
+        doubtful = self.noise_known and self.chance < 1e-3
+        return [*self._about_search()[: -1 if starts else None], *(self._about_noise() if doubtful else ())]
+
     def _about_search(self) -> list[str]:
         out = [f"the search ended early: {self.stopped}; this is the best so far"] if self.stopped else []
         out += [f"{n} is on its {which} value; the data would take it beyond" for n, which in self.on_bounds.items()]

@@ -71,7 +71,7 @@ class RunPredictor:
 
     @functools.cached_property
     def until(self) -> np.ndarray:
-        """When each run ends [s]: at its last instant, with the scenario, or when it has all impacts that are awaited."""
+        """When each run ends [s]: at its last instant, with the scenario, or with the last impact that is awaited."""
         last = np.max(np.where(np.isfinite(self.records.times), self.records.times, 0.0), axis=1, initial=0.0)
         last = last * (1.0 + SLACK)
         if self.records.impacts or self.records.runs:

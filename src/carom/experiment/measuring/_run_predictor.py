@@ -108,12 +108,17 @@ class RunPredictor:
 
     def codes(self, p: np.ndarray) -> np.ndarray:
         """How the runs end."""
-        return self._record(self.numbers(np.asarray(p, dtype=float)), None).outcome
+        return self._plainly(p).outcome
 
     def values(self, p: np.ndarray) -> dict[str, np.ndarray]:
         """Channels (runs, n) alone."""
-        found = self._channels(self._record(self.numbers(np.asarray(p, dtype=float)), None))[0]
+        found = self._channels(self._plainly(p))[0]
         return {name: x[:, : self.records.measured[name].shape[1]] for name, x in found.items()}
+
+    def _plainly(self, p: np.ndarray) -> Recorded:
+        """Without slopes; of worlds that are traced by the program that has them, which is there already."""
+        table = self.numbers(np.asarray(p, dtype=float))
+        return self._record(table, np.zeros_like(table) if self.traced else None)
 
     # -- lanes ---------------------------------------------------------------------------------------------------------
 

@@ -192,6 +192,7 @@ COMMANDS = (
     at("cli.sweep_command.sweep", "sweep"),
     at("cli.compare_command.compare", "compare"),
     at("cli.studio_command.studio", "studio"),
+    at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),

@@ -189,6 +189,7 @@ COMMANDS = (
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
     at("cli.reproduce_command.reproduce", "reproduce"),
+    at("cli.validate_command.validate", "validate"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),
     at("cli.restitution_command.restitution", "restitution"),

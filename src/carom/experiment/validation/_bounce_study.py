@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ...contact.impact import PowerRestitution, ViscoelasticRestitution
-from ...study.fitting import Comparison, Model, Observations, compare_laws
+from ...quantities import Real
+from ...study.fitting import Comparison, Fit, Model, Observations, compare_laws
 from .bouncing_balls import BounceRecord
 
 G = 9.81
@@ -44,13 +46,13 @@ class BounceStudy(NamedTuple):
     apart: dict[str, float]  # correlation of the estimates of slope of e and drag, fitted together
 
 
-def flight(speed: Any, drag: Any) -> Any:
+def flight(speed: Real, drag: Real) -> Any:
     """Time of a flight that begins with this speed upwards."""
     x = speed * jnp.sqrt(drag / G)
     return (jnp.arctan(x) + jnp.arcsinh(x)) / jnp.sqrt(G * drag)
 
 
-def speed_of(interval: Any, drag: Any) -> Any:
+def speed_of(interval: Real, drag: Real) -> Any:
     """The speed with which a flight of that time begins."""
     v = 0.5 * G * interval
     for _ in range(NEWTON_STEPS):
@@ -60,7 +62,7 @@ def speed_of(interval: Any, drag: Any) -> Any:
     return v
 
 
-def ratio(form: Form, airy: bool, p: Any, interval: Any) -> Any:
+def ratio(form: Form, airy: bool, p: PyTree, interval: Real) -> Any:
     """The next interval over this one."""
     drag = jnp.maximum(p["drag"], NONE) if airy else NONE
     v = speed_of(interval, drag)
@@ -68,19 +70,19 @@ def ratio(form: Form, airy: bool, p: Any, interval: Any) -> Any:
     return flight(form(p, coming) * coming, drag) / interval
 
 
-def constant(p: Any, speed: Any) -> Any:
+def constant(p: PyTree, speed: Real) -> Any:
     return p["e"]
 
 
-def linear(p: Any, speed: Any) -> Any:
+def linear(p: PyTree, speed: Real) -> Any:
     return p["e"] - p["a"] * speed
 
 
-def power(p: Any, speed: Any) -> Any:
+def power(p: PyTree, speed: Real) -> Any:
     return PowerRestitution(p["e"], p["p"]).formula(speed)
 
 
-def viscoelastic(p: Any, speed: Any) -> Any:
+def viscoelastic(p: PyTree, speed: Real) -> Any:
     return ViscoelasticRestitution(p["b"]).formula(speed)
 
 
@@ -135,7 +137,7 @@ def echo_of(residuals: np.ndarray, groups: list[str]) -> float:
     return float(np.sum(residuals[1:][same] * residuals[:-1][same]) / np.sum(residuals**2))
 
 
-def _correlation(fit: Any, first: str, second: str) -> float:
+def _correlation(fit: Fit, first: str, second: str) -> float:
     i, j = fit.names.index(first), fit.names.index(second)
     c = fit.covariance
     return float(c[i, j] / np.sqrt(c[i, i] * c[j, j])) if np.all(np.isfinite(c[np.ix_((i, j), (i, j))])) else np.nan

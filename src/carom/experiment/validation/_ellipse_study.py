@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PyTree
 
 from ...contact.impact import AbstractImpactLaw, Newton, Poisson, PowerRestitution, Stronge, rubbing_blow
+from ...quantities import Matrix, Real, Vector
 from ...study.fitting import Comparison, Model, Observations, compare_laws
 from .planar_impacts import MIRROR, PlanarImpacts, Traps, floor_of, traps_of
 
@@ -60,33 +62,33 @@ def published_errors(impacts: PlanarImpacts) -> dict[str, tuple[float, float]]:
 Law = Callable[[Any, Any, Any], tuple[AbstractImpactLaw, Any]]
 
 
-def plain(kind: Any, p: Any, approach: Any, sliding: Any) -> tuple[Any, Any]:
+def plain(kind: type, p: PyTree, approach: Real, sliding: Real) -> tuple[Any, Any]:
     return kind(p["e"]), p["mu"]
 
 
-def by_approach(p: Any, approach: Any, sliding: Any) -> tuple[Any, Any]:
+def by_approach(p: PyTree, approach: Real, sliding: Real) -> tuple[Any, Any]:
     """e falls with the speed of approach; 2.6 m/s is a typical one here."""
     return Poisson(PowerRestitution(p["e"], p["p"], 2.6)), p["mu"]
 
 
-def by_sliding(p: Any, approach: Any, sliding: Any) -> tuple[Any, Any]:
+def by_sliding(p: PyTree, approach: Real, sliding: Real) -> tuple[Any, Any]:
     """e falls with the square of the sliding speed."""
     return Poisson(p["e"] - p["c"] * sliding**2), p["mu"]
 
 
-def by_both(p: Any, approach: Any, sliding: Any) -> tuple[Any, Any]:
+def by_both(p: PyTree, approach: Real, sliding: Real) -> tuple[Any, Any]:
     e = PowerRestitution(p["e"], p["p"], 2.6).formula(-approach)
     return Poisson(e - p["c"] * sliding**2), p["mu"]
 
 
-def sliding_friction(p: Any, approach: Any, sliding: Any) -> tuple[Any, Any]:
+def sliding_friction(p: PyTree, approach: Real, sliding: Real) -> tuple[Any, Any]:
     return Poisson(p["e"]), p["mu"] + p["b"] * jnp.abs(sliding)
 
 
-def changes(law: Law, weight: Any, p: Any, rows: Any) -> Any:
+def changes(law: Law, weight: Vector, p: PyTree, rows: PyTree) -> Any:
     """Change of velocity of every blow, times the root of the inertia, over the size of the measured one."""
 
-    def one(n: Any, d: Any, v: Any, size: Any) -> Any:
+    def one(n: Vector, d: Vector, v: Vector, size: Real) -> Any:
         turn = jnp.array([0.0, 0.0, 1.0])
         n = n + turn * (p.get("arm", 0.0) * jnp.tanh(d @ v / 0.05))  # the pressure leads or trails
         impact, mu = law(p, n @ v, d @ v)
@@ -100,7 +102,7 @@ def changes(law: Law, weight: Any, p: Any, rows: Any) -> Any:
     return jax.vmap(one)(rows["n"], rows["d"], rows["v"], rows["size"])
 
 
-def laws(weight: Any) -> dict[str, Model]:
+def laws(weight: Vector) -> dict[str, Model]:
     """Models for `compare_laws`."""
     tried: dict[str, tuple[Law, dict[str, float]]] = {
         **{name: (partial(plain, kind), {}) for name, kind in FIRST.items()},
@@ -122,14 +124,14 @@ def observed(impacts: PlanarImpacts) -> Observations:
     return Observations(change * root / size[:, None], rows)
 
 
-def relative_error(measured: Any, predicted: Any, rows: Any) -> Any:
+def relative_error(measured: Matrix, predicted: Matrix, rows: PyTree) -> Any:
     return jnp.linalg.norm(measured - predicted, axis=1)
 
 
 # -- the study ---------------------------------------------------------------------------------------------------------
 
 
-def least_mean_error(impacts: PlanarImpacts, kind: Any, weight: Any) -> tuple[float, float, float]:
+def least_mean_error(impacts: PlanarImpacts, kind: type, weight: Vector) -> tuple[float, float, float]:
     """e and mu with the least mean error, which is not what least squares give."""
     from scipy.optimize import minimize
 
@@ -152,7 +154,7 @@ def effective_restitution(impacts: PlanarImpacts) -> tuple[np.ndarray, np.ndarra
     return np.abs((impacts.tangent * impacts.before).sum(1)), -after / before
 
 
-def batch_speed(impacts: PlanarImpacts, weight: Any, times: int = 50) -> tuple[float, int]:
+def batch_speed(impacts: PlanarImpacts, weight: Vector, times: int = 50) -> tuple[float, int]:
     """Blows per second of processor time, all of the record as one batch, repeated."""
     rows = observed(impacts).inputs
     predict = jax.jit(partial(changes, partial(plain, Poisson), weight))

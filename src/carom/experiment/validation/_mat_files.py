@@ -27,7 +27,7 @@ def variable(found: dict[str, Any], name: str, wanted: str) -> Any:
     return found[wanted]
 
 
-def columns(owner: str, field: str, values: Any, count: int, least: int) -> np.ndarray:
+def columns(owner: str, field: str, values: object, count: int, least: int) -> np.ndarray:
     """Rows of `count` finite numbers, at least `least` of them."""
     try:
         array = np.asarray(values, dtype=float)
@@ -40,6 +40,7 @@ def columns(owner: str, field: str, values: Any, count: int, least: int) -> np.n
     bad = np.flatnonzero(~np.all(np.isfinite(array), axis=1))
     if len(bad):
         raise CaromError(
-            f"'{field}' of {owner} has {len(bad)} row(s) that are not numbers, the first is row {bad[0]}; leave them out"
+            f"'{field}' of {owner} has {len(bad)} row(s) that are not numbers, the first is row {bad[0]}; leave them "
+            "out"
         )
     return array

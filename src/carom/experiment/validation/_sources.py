@@ -72,7 +72,8 @@ def check_hash(source: Source, name: str, found: str, expected: str) -> None:
     """Numbers that were printed belong to one version of the data."""
     if found != expected:
         raise CaromError(
-            f"{name} of {source.repository} is another version than the one that was studied (SHA-256 {found[:12]}, not "
+            f"{name} of {source.repository} is another version than the one that was studied (SHA-256 {found[:12]}, "
+            "not "
             f"{expected[:12]}); {source.obtain}; check=False reads it as it is"
         )
 

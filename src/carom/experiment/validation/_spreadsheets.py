@@ -82,7 +82,7 @@ def _workbook(text: bytes) -> bytes:
     following = [i for table in tables for i in struct.unpack(f"<{size // 4}I", table)]
 
     def chain(i: int) -> bytes:
-        parts = []
+        parts = list[bytes]()
         while i < END and len(parts) < MOST_SECTORS:
             parts.append(sector(i))
             i = following[i]

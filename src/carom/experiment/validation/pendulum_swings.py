@@ -7,8 +7,8 @@ Traps of this record:
 - Angles are measured from the upright position, clockwise; carom's from the x axis, counter-clockwise.
 - Rates were smoothed before they were stored, angles were not. A piece begins where the one before ended: together they
   are one swing. Rates at the beginning of a piece are off by up to 1 %, which a prediction from there cannot make good.
-- Only ratios of the parameters show in the angles: all masses, inertias and coefficients of friction could be
-  multiplied by one number.
+- Only ratios of the parameters show in the angles: everything that stands in the equations could be multiplied by one
+  number, also with the masses and the length of the first arm as they are.
 """
 
 from __future__ import annotations
@@ -65,13 +65,17 @@ def pendulum_swings(folder: str | Path, arms: int = 2, *, check: bool = True) ->
         found[name] = mat_of(text, name)
     data, (name, estimates) = found[f"{kind}DataForParameterEstimation.mat"], list(found.items())[1]
     owner = f"{kind}DataForParameterEstimation.mat"
-    pieces = [tuple(_piece(owner, field, x, arms) for x in variable(data, owner, field)) for field in ("Y_id", "Y_vad")]
+    fitting, validating = (
+        tuple(_piece(owner, field, x, arms) for x in variable(data, owner, field)) for field in ("Y_id", "Y_vad")
+    )
     names = PARAMETERS[arms].split()
     values = np.ravel(np.asarray(variable(estimates, name, "EstimatedParameters"), dtype=float))
     if len(values) != len(names) or not np.all(np.isfinite(values)):
-        raise CaromError(f"'EstimatedParameters' of {name} has {len(values)} numbers; it must have {len(names)}: {names}")
+        raise CaromError(
+            f"'EstimatedParameters' of {name} has {len(values)} numbers; it must have {len(names)}: {names}"
+        )
     step = float(variable(data, owner, "dt"))
-    return Swings(arms, step, *pieces, dict(zip(names, values.tolist(), strict=True)))
+    return Swings(arms, step, fitting, validating, dict(zip(names, values.tolist(), strict=True)))
 
 
 def _piece(owner: str, field: str, values: object, arms: int) -> tuple[np.ndarray, np.ndarray]:

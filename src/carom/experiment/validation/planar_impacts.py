@@ -50,8 +50,9 @@ class PlanarImpacts(NamedTuple):
 
     def chosen(self, rows: np.ndarray) -> PlanarImpacts:
         """Some of the blows."""
-        arrays = (getattr(self, f)[rows] for f in self._fields[:-1])
-        return PlanarImpacts(*arrays, {name: x[rows] for name, x in self.models.items()})
+        before, after, normal, tangent, pose, models = self
+        some = {name: x[rows] for name, x in models.items()}
+        return PlanarImpacts(before[rows], after[rows], normal[rows], tangent[rows], pose[rows], some)
 
 
 def planar_impacts(folder: str | Path, *, check: bool = True) -> PlanarImpacts:

@@ -29,7 +29,7 @@ FINE = Settings(rtol=1e-8, atol=1e-10)
 # Friction of the joints that each law has, with the size of each number [N m s, N m].
 SIZES = {"k1": 2e-4, "k2": 2e-5, "c1": 5e-4, "c2": 1e-4}
 LAWS = {"viscous": ("k1", "k2"), "dry": ("c1", "c2"), "viscous and dry": ("k1", "k2", "c1", "c2")}
-INERTIAL = ("a1", "a2", "I1", "I2")  # the masses and the length of the first arm fix the scale
+INERTIAL = ("a1", "I1", "I2")  # only ratios show: with the second arm's centre, too, all could grow alike
 
 Numbers = dict[str, Any]
 Piece = tuple[np.ndarray, np.ndarray]
@@ -50,21 +50,19 @@ def begin(p: Numbers) -> State:
     return State(p["q"], p["v"])
 
 
-def predicted(
-    swings: Swings, sets: Sequence[Numbers], starts: tuple[np.ndarray, np.ndarray], times: np.ndarray
-) -> np.ndarray:
+def predicted(swings: Swings, sets: Sequence[Numbers], starts: Piece, times: np.ndarray) -> np.ndarray:
     """Angles (sets, starts, times, arms) at these times; nan after a failure."""
     q, v = starts
     still = {f"c{k + 1}": 0.0 for k in range(swings.arms)}
     full = [swings.published | still | p for p in sets]
     lanes = {name: np.repeat([p[name] for p in full], len(q)).astype(float) for name in full[0]}
     lanes |= {"q": np.tile(q, (len(sets), 1)), "v": np.tile(v, (len(sets), 1))}
-    lanes = {name: jnp.asarray(x) for name, x in lanes.items()}
-    ends = batch(pendulum, lanes, begin, until=float(times[-1]), times=times, settings=FINE, throw=False)
+    given = {name: jnp.asarray(x) for name, x in lanes.items()}
+    ends = batch(pendulum, given, begin, until=float(times[-1]), times=times, settings=FINE, throw=False)
     return np.asarray(ends.at["q"]).reshape(len(sets), len(q), len(times), swings.arms)
 
 
-def firsts(pieces: Sequence[Piece]) -> tuple[np.ndarray, np.ndarray]:
+def firsts(pieces: Sequence[Piece]) -> Piece:
     """States in which the pieces begin."""
     return np.stack([q[0] for q, _ in pieces]), np.stack([v[0] for _, v in pieces])
 
@@ -162,7 +160,7 @@ class PendulumStudy(NamedTuple):
 def pendulum_study(double: Swings, triple: Swings) -> PendulumStudy:
     """All numbers of the chapter."""
     laws = {name: fitted(double, name) for name in LAWS}
-    sets = {"published": {}} | {name: one.numbers for name, one in laws.items()}
+    sets: dict[str, Numbers] = {"published": {}} | {name: one.numbers for name, one in laws.items()}
     times, angles = sampled(double, double.validating, EVERY)
     every = predicted(double, list(sets.values()), firsts(double.validating), times)
     errors = {name: np.max(np.abs(x[0] - angles[0]), axis=1) for name, x in zip(sets, every, strict=True)}

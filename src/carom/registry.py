@@ -194,6 +194,7 @@ COMMANDS = (
     at("cli.studio_command.studio", "studio"),
     at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
+    at("cli.validate_command.validate", "validate"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),
     at("cli.restitution_command.restitution", "restitution"),

@@ -25,6 +25,15 @@ def run(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the folder if it is there.")] = False,
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
+    figures: Annotated[
+        str, typer.Option("--figures", metavar="FORMAT", help="Files of the figures: png, pdf or svg.")
+    ] = "png",
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Width of the figures: single (3.4 in) or double (6.8 in) column.")
+    ] = None,
+    style: Annotated[
+        str | None, typer.Option("--style", metavar="FILE", help="A matplotlib style sheet for the figures.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
     converge: Annotated[
@@ -43,15 +52,23 @@ def run(
 
     Example: carom run ball-drop --converge
 
+    Figures are files of the format --figures: in PDF and SVG they can be scaled, and fonts are embedded. --columns is
+    the width of a column in a journal. --style is a matplotlib style sheet that changes what it names; carom's own is
+    printed by: python -c "import carom.figures.style as s; print(s.OWN)". The report has PNG pictures in any case.
+
     Example: carom run drops.zarr --at base=0.75
+
+    Example: carom run arm-repeated-impact --figures pdf --columns single --style journal.mplstyle
     """
     from ..experiment._converge import repeated
-    from ..experiment._output import check_installed, write
+    from ..experiment._output import Pictures, check_installed, write
     from ..experiment._scenario_check import check_names
     from ..experiment.experiment import perform
 
     scenario, place = _asked(name, changes, variant, numbers_only, at)
     check_installed(scenario)
+    pictures = Pictures(figures, columns, style)
+    pictures.check()
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
@@ -62,7 +79,7 @@ def run(
             found = perform(scenario, say, False if quiet or json else None)
         repeat = converge and found.finished
         holds = repeated(found, say, False if quiet or json else None) if repeat else None
-        summary = write(found, folder, replace=replace, say=say, holds=holds)
+        summary = write(found, folder, replace=replace, say=say, holds=holds, pictures=pictures)
     finally:
         say.close()
     _tell(summary, folder, quiet, json)

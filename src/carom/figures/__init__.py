@@ -6,3 +6,4 @@ from .compare import compare as compare
 from .plots import Plots as Plots
 from .study_map import bifurcation_diagram as bifurcation_diagram
 from .study_map import study_map as study_map
+from .style import use_style as use_style

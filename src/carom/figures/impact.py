@@ -51,7 +51,7 @@ def draw(figure: Figure, result: Result, times: np.ndarray, number: int = 1) -> 
     instants = _instants(result, impact)
     s = contact_signals(result, instants)[impact.contact]
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(style.WIDTH, 4.0)
+        figure.set_size_inches(style.width(), 4.0)
     grid = figure.add_gridspec(2, 2, width_ratios=[1.25, 1.0], wspace=0.05)
     upper, right = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[:, 1])
     lower = figure.add_subplot(grid[1, 0], sharex=upper)

@@ -38,7 +38,7 @@ def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     kinetic = np.sum(e.kinetic, axis=1)
     works = {n: w for n, w in e.works.items() if np.max(np.abs(w)) > NOTHING * scale}
     entries = 2 + len(works)
-    heights = [1.9, *([1.7] if works else []), 0.35 + TALL * entries]
+    heights = [1.9, *([1.7] if works else []), 0.35 + (1.6 if style.narrow() else 1.0) * TALL * entries]
     if hasattr(figure, "set_size_inches"):
         figure.set_size_inches(style.width(), 0.6 + sum(heights))
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
@@ -74,13 +74,28 @@ def _draw_balance(axes: Axes, result: Result, names: list[str]) -> None:
         total = whole and k in (0, len(entries) - 1)
         tone = "0.45" if total else style.line(1)["color"] if size < 0.0 else style.line(2)["color"]
         axes.barh(
-            k, size, left=begin, height=0.62, color=tone, hatch="" if total or size >= 0.0 else "////", alpha=0.85
+            k,
+            size,
+            left=begin,
+            height=0.42 if style.narrow() else 0.62,
+            color=tone,
+            hatch="" if total or size >= 0.0 else "////",
+            alpha=0.85,
         )
         sign = "" if total else "+" if size > 0.0 else ""
         told = f"{sign}{size:.4g}".replace("-", "\u2212")
         axes.text(max(begin, begin + size) + 0.01 * reach, k, told, va="center", fontsize="x-small")
-    axes.set_yticks(range(len(entries)), [textwrap.shorten(n, 28, placeholder="…") for n, _, _ in entries])
-    axes.set(ylim=(len(entries) - 0.4, -0.6), xlim=(low - 0.02 * reach, low + 1.14 * reach))
+    names = [textwrap.shorten(n, 28, placeholder="…") for n, _, _ in entries]
+    if style.narrow():  # names stand over their bars
+        axes.set_yticks([])
+        for k, name in enumerate(names):
+            axes.text(low, k - 0.36, name, va="bottom", fontsize="xx-small")
+    else:
+        axes.set_yticks(range(len(entries)), names)
+    axes.set(
+        ylim=(len(entries) - 0.4, -0.85 if style.narrow() else -0.6),
+        xlim=(low - 0.02 * reach, low + (1.3 if style.narrow() else 1.14) * reach),
+    )
     axes.axvline(0.0, color="0.4", linewidth=0.6)
     axes.grid(False, axis="y")
     axes.set_xlabel("energy [J]")
@@ -88,11 +103,4 @@ def _draw_balance(axes: Axes, result: Result, names: list[str]) -> None:
     missing = ledger.max_error_percent
     left = f"at most {missing:.1e} % of the energy in play" if missing else "nothing but rounding"
     first = "" if whole else f" of {ledger.start:.6g} J at the start"
-    axes.set_title(
-        "\n".join(textwrap.wrap(f"what went where{first}; not accounted for: {left}", _letters())), loc="left"
-    )
-
-
-def _letters() -> int:
-    """Of a line of the title."""
-    return 48 if style.narrow() else 90
+    axes.set_title(style.wrapped(f"what went where{first}; not accounted for: {left}"), loc="left")

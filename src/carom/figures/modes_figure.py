@@ -41,7 +41,8 @@ def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
         near = times >= _close_up(result)
         style.over_time(one, times[near], factor * values[near].T, [f"mode {j + 1}" for j in range(values.shape[1])])
         one.set_ylabel(f"the same [{unit}]")
-        style.legend(one)
+        if values.shape[1] > 1:
+            style.legend(one)
         one.margins(x=0.0)
     if right:
         right[0].set_title("the last swings")

@@ -46,7 +46,7 @@ def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
         axes[1].set_ylabel("angular momentum\nabout the origin [kg m²/s]")
         axes[1].margins(x=0.0)
     else:
-        axes[0].set_title("the angular momentum about the origin is 0 throughout")
+        axes[0].set_title(style.wrapped("the angular momentum about the origin is 0 throughout"))
     style.finish(axes, result)
     style.steady(axes[0], NOTHING * size)
     if turns:

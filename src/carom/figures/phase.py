@@ -63,7 +63,7 @@ def draw(
         columns = (px, _shown(result, at.q, iy), pz)
         axes.set_ylabel(axis_name(result, iy))
         axes.set_zlabel(axis_name(result, iz, rate=True))
-        axes.set_box_aspect(None, zoom=0.86)  # labels of the axes stay inside
+        axes.set_box_aspect(None, zoom=0.7 if style.narrow() else 0.86)  # labels of the axes stay inside
         for each in (axes.xaxis, axes.yaxis, axes.zaxis):
             each.set_pane_color((0.97, 0.97, 0.97, 1.0))
     axes.set_xlabel(axis_name(result, ix))

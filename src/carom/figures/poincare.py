@@ -64,9 +64,10 @@ def draw(
         maps = [(cut, _turns(result, cut)) for cut in _cuts(result)]
     else:
         maps = [_section(result, index_of(result, "section", section))]
+    rows = len(maps) if style.narrow() else 1
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(style.width() if len(maps) > 1 else min(4.6, style.width()), 3.4)
-    for axes, (cut, points) in zip(figure.subplots(1, len(maps), squeeze=False).flat, maps, strict=True):
+        figure.set_size_inches(style.width() if len(maps) > 1 else min(4.6, style.width()), 3.4 * rows)
+    for axes, (cut, points) in zip(figure.subplots(rows, len(maps) // rows, squeeze=False).flat, maps, strict=True):
         _map(axes, result, cut, points, ix, iy)
     marks = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes]
     known = {name: handle for each in marks for handle, name in each}

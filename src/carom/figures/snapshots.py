@@ -59,7 +59,7 @@ def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: 
         for k, colour in enumerate(colours):
             _draw_surface(axes, surface.at(k), 0.02 * box.size, colour)
     if cycle is not None:
-        axes.set_title(f"one cycle, from impact to impact: {first:.4g} to {last:.4g} s")
+        axes.set_title(style.wrapped(f"one cycle, from impact to impact: {first:.4g} to {last:.4g} s"))
     _clock(figure, axes, instants, colours)
 
 

@@ -7,6 +7,7 @@ import contextvars
 import functools
 import logging
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PANEL = 2.1  # [in] height of one panel
 COLUMNS = {"single": 3.4, "double": 6.8}  # [in] widths of a figure: columns of a journal's page
+LETTERS = 48  # of a legend's row above a narrow figure
 NARROW = 4.5  # [in]: below it, legends stand above the axes instead of beside them
 DPI = 160
 DASHES = ("-", "--", "-.", "-", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 1)))
@@ -142,9 +144,7 @@ def _sheet() -> Any:
     return Sheet
 
 
-def panels(
-    figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: bool | str = True
-) -> list[Any]:
+def panels(figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: Any = True) -> list[Any]:
     """Axes in rows, as a flat list; the figure grows with their number."""
     if hasattr(figure, "set_size_inches"):  # not a part of another figure
         figure.set_size_inches(width(), 0.45 + height * rows)
@@ -240,18 +240,29 @@ def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
 
 def legend(axes: Axes) -> None:
     """Beside the axes, where it hides nothing; above them where a figure is narrow."""
-    handles, _ = axes.get_legend_handles_labels()
+    handles, names = axes.get_legend_handles_labels()
     if not handles:
         return
     if not narrow():
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.03), borderaxespad=0.0)
         return
-    columns = min(len(handles), 3)
+    longest = max(len(str(name)) for name in names)
+    columns = max(min(len(handles), 3, LETTERS // (longest + 7)), 1)
     rows = -(-len(handles) // columns)
-    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01), "borderaxespad": 0.2, "columnspacing": 1.0}
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.01),
+        "borderaxespad": 0.2,
+        "columnspacing": 1.0,
+    }
     axes.legend(ncols=columns, handlelength=1.8, **place)
     if axes.get_title():
         axes.set_title(axes.get_title(), pad=8.0 + 11.0 * rows)
+
+
+def wrapped(title: str) -> str:
+    """In lines that fit the width of the figure."""
+    return "\n".join(textwrap.wrap(title, int(13 * width())))
 
 
 def refuse(name: str, why: str | None) -> None:

@@ -39,5 +39,5 @@ def draw(figure: Figure, result: Result, times: np.ndarray, site: SiteLike | Non
         one.plot(times, speed[:, k], label=chosen.name if k == moves[0] else None, **style.line(0))
         one.set_ylabel(f"{names[k]} velocity [m/s]")
     if len(moves) == 1:
-        axes[0].set_title(f"the {names[1 - moves[0]]} velocity is 0 throughout")
+        axes[0].set_title(style.wrapped(f"the {names[1 - moves[0]]} velocity is 0 throughout"))
     style.finish(axes, result)

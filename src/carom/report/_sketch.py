@@ -30,11 +30,12 @@ def sketch(world: World, q: Vector | None = None) -> str:
         flat = np.asarray(points, dtype=float).reshape(-1, 2)
         return np.stack([(flat[:, 0] - box.left) * scale, (box.top - flat[:, 1]) * scale], axis=1)
 
+    shapes = "".join(_shapes(part, _grounds(world, box), pixels, scale))
     told = f"{len(world.mechanism.topology.names)} links, {len(world.contacts)} contacts"
     return (
         f'<svg class="carom-sketch" role="img" aria-label="{escape(told)}" width="{size[0]:.0f}" '
-        f'height="{size[1]:.0f}" viewBox="0 0 {size[0]:.1f} {size[1]:.1f}" fill="none" '
-        f'stroke="currentColor" stroke-linecap="round" stroke-linejoin="round">{"".join(_shapes(part, _grounds(world, box), pixels, scale))}</svg>'
+        f'height="{size[1]:.0f}" viewBox="0 0 {size[0]:.1f} {size[1]:.1f}" fill="none" stroke="currentColor" '
+        f'stroke-linecap="round" stroke-linejoin="round">{shapes}</svg>'
     )
 
 

@@ -128,12 +128,12 @@ def test_a_style_of_ones_own(tmp_path):
 
 def test_styles_and_formats_that_are_none(tmp_path):
     with pytest.raises(carom.CaromError, match=r"there is no format \(--figures\) 'pdg'; known: 'png', 'pdf', 'svg'"):
-        Pictures("pdg").check()
+        Pictures("pdg").checked()
     with pytest.raises(carom.CaromError, match=r"there is no width .* 'singel'.* did you mean 'single'"):
-        Pictures("pdf", "singel").check()
+        Pictures("pdf", "singel").checked()
     with pytest.raises(carom.CaromError, match=r"none.mplstyle', which is not there; copy .*carom.mplstyle"):
-        Pictures("pdf", None, str(tmp_path / "none.mplstyle")).check()
+        Pictures("pdf", None, str(tmp_path / "none.mplstyle")).checked()
     (tmp_path / "bad.mplstyle").write_text("axes.labelsize: enormous\n")
     with pytest.raises(carom.CaromError, match=r"bad.mplstyle', is no style sheet of matplotlib"):
-        Pictures("pdf", None, str(tmp_path / "bad.mplstyle")).check()
+        Pictures("pdf", None, str(tmp_path / "bad.mplstyle")).checked()
     assert OWN.exists() and io.BytesIO(OWN.read_bytes()).read(1) == b"#"

@@ -12,6 +12,12 @@ from ..errors import CaromError
 from ._speech import ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import digit_table, impact_table, quantity_table, stance_table
 
+Format = Annotated[str, typer.Option("--figures", metavar="FORMAT", help="Files of the figures: png, pdf or svg.")]
+Columns = Annotated[
+    str | None, typer.Option("--columns", help="Width of the figures: single (3.4 in) or double (6.8 in) column.")
+]
+Sheet = Annotated[str | None, typer.Option("--style", metavar="FILE", help="A matplotlib style sheet for the figures.")]
+
 
 def run(
     name: Annotated[str, typer.Argument(help="A shipped scenario, a file, or a study (*.zarr) with --at.")],
@@ -25,15 +31,9 @@ def run(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the folder if it is there.")] = False,
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
-    figures: Annotated[
-        str, typer.Option("--figures", metavar="FORMAT", help="Files of the figures: png, pdf or svg.")
-    ] = "png",
-    columns: Annotated[
-        str | None, typer.Option("--columns", help="Width of the figures: single (3.4 in) or double (6.8 in) column.")
-    ] = None,
-    style: Annotated[
-        str | None, typer.Option("--style", metavar="FILE", help="A matplotlib style sheet for the figures.")
-    ] = None,
+    figures: Format = "png",
+    columns: Columns = None,
+    style: Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
     converge: Annotated[
@@ -50,15 +50,9 @@ def run(
 
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
 
-    Example: carom run ball-drop --converge
-
-    Figures are files of the format --figures: in PDF and SVG they can be scaled, and fonts are embedded. --columns is
-    the width of a column in a journal. --style is a matplotlib style sheet that changes what it names; carom's own is
-    printed by: python -c "import carom.figures.style as s; print(s.OWN)". The report has PNG pictures in any case.
+    Example: carom run ball-drop --figures pdf --columns single --style journal.mplstyle
 
     Example: carom run drops.zarr --at base=0.75
-
-    Example: carom run arm-repeated-impact --figures pdf --columns single --style journal.mplstyle
     """
     from ..experiment._converge import repeated
     from ..experiment._output import Pictures, check_installed, write
@@ -67,8 +61,7 @@ def run(
 
     scenario, place = _asked(name, changes, variant, numbers_only, at)
     check_installed(scenario)
-    pictures = Pictures(figures, columns, style)
-    pictures.check()
+    pictures = Pictures(figures, columns, style).checked()
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
@@ -83,7 +76,12 @@ def run(
     finally:
         say.close()
     _tell(summary, folder, quiet, json)
-    if repeat and holds is None:
+    _leave(found, repeat and holds is None)
+
+
+def _leave(found: Any, cut: bool) -> None:
+    """With the exit code that says how it went."""
+    if cut:
         typer.echo("carom: the second run was interrupted; the results are those of the first", err=True)
         raise typer.Exit(INTERRUPTED)
     if not found.finished:

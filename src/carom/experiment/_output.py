@@ -31,7 +31,7 @@ class Pictures(NamedTuple):
     columns: str | None = None
     style: str | None = None
 
-    def check(self) -> None:
+    def checked(self) -> Pictures:
         """Refuse before the run what would be missed after it."""
         name_in("format (--figures)", self.form, FORMATS)
         if self.style is not None or self.columns is not None:
@@ -39,6 +39,7 @@ class Pictures(NamedTuple):
 
             with styled(self.style, self.columns):
                 pass
+        return self
 
 
 PNG = Pictures()
@@ -131,7 +132,7 @@ def _pictures(
     quantities: list[Measured],
     found: dict[str, Any],
     say: Say,
-    pictures: Pictures,
+    pictures: Pictures = PNG,
 ) -> None:
     figures: list[tuple[str, str, bytes]] = []
     if experiment.scenario.output.figures != []:
@@ -141,8 +142,9 @@ def _pictures(
         with styled(pictures.style, pictures.columns):
             for name, caption, figure in figures_of(experiment):
                 say(f"figure {name}")
-                (half / "figures" / f"{name}.{pictures.form}").write_bytes(_saved(figure, pictures.form))
-                figures.append((name, caption, _saved(figure, "png") if experiment.scenario.output.report else b""))
+                written = _saved(figure, pictures.form)
+                (half / "figures" / f"{name}.{pictures.form}").write_bytes(written)
+                figures.append((name, caption, written if pictures.form == "png" else _saved(figure, "png")))
     if experiment.scenario.output.report:
         say("report")
         write_report_of(experiment, half / "report.html", quantities, figures, found)

@@ -179,6 +179,8 @@ KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What a notebook shows of things that have a `_repr_html_`.
+HTML = at("report.notebook.as_html")
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 

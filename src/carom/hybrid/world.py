@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import HeldLike, PartsLike
 from ..dynamics.constrained import assemble
 from ..dynamics.constraints import AbstractConstraint
@@ -206,6 +206,10 @@ class World(eqx.Module):
             return _printed(self)
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing, and what acts on it."""
+        return str(registry.HTML.found()(self))
 
     def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""

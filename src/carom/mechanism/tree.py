@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import LinksLike, SiteLike
 from ..quantities import Given, Point, Real, Rows, Vector
 from . import _walk as walk
@@ -260,6 +260,10 @@ class Mechanism(eqx.Module):
         """
         numbers, topology = welded(self.numbers, self.topology, link, body, at, angle)
         return mechanism_of(numbers, topology, self.recipe.welded(Weld(link, body, at, angle)))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing, and the table of links."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         return table(self.numbers, self.topology)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -246,14 +246,17 @@ class Result(Expressed):
     @property
     def plot(self) -> Plots:
         """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
-        plots: Plots = registry.PLOTS.found()(self)
-        return plots
+        return cast("Plots", registry.PLOTS.found()(self))
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
         from ._film import animate
 
         return animate(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the player of the run."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         s = self.statistics

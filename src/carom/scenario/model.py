@@ -159,6 +159,18 @@ class Scenario(Part):
     output: Output = says("what is written", Output())
     study: Study | None = says("many runs of it: `carom sweep`", None)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its world, and its text."""
+        from ..report._sketch import sketch
+        from ..report.notebook import preformatted
+        from ._build import beginning
+
+        picture = ""
+        if self.crawl is None and self.start is not None:
+            world = self.world()
+            picture = sketch(world, beginning(self, world).q)
+        return f"{picture}<details><summary>{self.name}.toml</summary>{preformatted(self.toml())}</details>"
+
     # -- between files and Python --------------------------------------------------------------------------------------
 
     @staticmethod

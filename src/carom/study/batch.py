@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import Count, NamesInOrder, StartLike
 from ..hybrid import outcome
 from ..hybrid._opening import check_start
@@ -63,6 +63,10 @@ class Batch(eqx.Module):
     def stopped(self) -> np.ndarray:
         """Lanes that had met the number of events asked for before the horizon."""
         return np.flatnonzero(np.asarray(self.outcome) == outcome.EVENT_LIMIT)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was measured."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped

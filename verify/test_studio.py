@@ -2,9 +2,10 @@
 
 import random
 import time
+from pathlib import Path
 
 import pytest
-from tests.browser.studio_server import opened, settled, slide, studio, told
+from tests.browser.studio_server import choose, opened, settled, slide, studio, told
 from tests.browser.test_report import browser as browser  # a fixture
 
 from carom.scenario.library import names, text_of
@@ -19,7 +20,9 @@ return [...studio.controls.all.values()].map((e) => [e.c.path, e.c.low, e.c.high
 
 
 def memory():
-    return 1024 * int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmRSS")))
+    """[byte] of this process, in which the studio runs."""
+    told = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line.split()[1] for line in told if line.startswith("VmRSS")))
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +42,8 @@ def test_a_thousand_moves_and_the_page_still_answers(browser, address, caplog):
     for k in range(MOVES):
         if k % (MOVES // len(SHOWN)) == 0:
             name = SHOWN[k * len(SHOWN) // MOVES]
-            browser.execute_script(f"studio.desk.started = false; document.getElementById('scenario').value = '{name}';"
-                                   "document.getElementById('scenario').dispatchEvent(new Event('change'))")  # fmt: skip
+            browser.execute_script("studio.desk.started = false")
+            choose(browser, "scenario", name)
             settled(browser)
             numbers = browser.execute_script(NUMBERS)
         path, low, high, powers, whole, value = chance.choice(numbers)
@@ -66,9 +69,13 @@ def broken(text, chance):
     if kind == 1:
         return "\n".join([*lines[:at], *lines[at + 1 :]])
     if kind == 2:
-        return "\n".join([*lines[:at], chance.choice(["]", "= 3", "[[x", "a = nan", "\x00", "é = ", '"""'])] + lines[at:])
+        return "\n".join(
+            [*lines[:at], chance.choice(["]", "= 3", "[[x", "a = nan", "\x00", "é = ", '"""']), *lines[at:]]
+        )
     if kind == 3:
-        return text.replace(chance.choice(["= 1.0", "0.2", "rod", "plane", "newton"]), chance.choice(["inf", "-1", "{}", "[]", '"x"']))
+        return text.replace(
+            chance.choice(["= 1.0", "0.2", "rod", "plane", "newton"]), chance.choice(["inf", "-1", "{}", "[]", '"x"'])
+        )
     if kind == 4:
         return "".join(chance.choice([c, c, c, c, c, c, c, c, chr(chance.randrange(1, 0x2FF))]) for c in text)
     if kind == 5:

@@ -51,6 +51,14 @@ def told(browser):
     return browser.execute_script("return document.getElementById('status').textContent")
 
 
+def choose(browser, box, value):
+    """From a list of the page."""
+    script = (
+        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('change'))"
+    )
+    browser.execute_script(script, box, value)
+
+
 def slide(browser, path, value):
     """As a hand does: the slider's value changes, then it is let go."""
     browser.execute_script("studio.set(arguments[0], arguments[1])", path, value)

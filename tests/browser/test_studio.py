@@ -6,7 +6,7 @@ import pytest
 
 import carom
 
-from .studio_server import opened, settled, slide, studio, told
+from .studio_server import choose, opened, settled, slide, studio, told
 from .test_report import ask, press, sized, wait
 from .test_report import browser as browser  # a fixture
 
@@ -97,7 +97,9 @@ def test_a_body_is_dragged_to_where_it_starts(page):
     x, y, scale = ask(page, "[...studio.mainSide.scene.px([0, 0.6]), studio.mainSide.scene.scale]")
     canvas = page.find_element(By.CSS_SELECTOR, "#sides canvas")
     size = canvas.size
-    hand = ActionChains(page, duration=0).move_to_element_with_offset(canvas, x - size["width"] / 2, y - size["height"] / 2)
+    hand = ActionChains(page, duration=0).move_to_element_with_offset(
+        canvas, x - size["width"] / 2, y - size["height"] / 2
+    )
     hand.click_and_hold().move_by_offset(40, 30).release().perform()
     settled(page)
     assert ask(page, "studio.controls.value('start.base.0')") == pytest.approx(40 / scale, abs=2 / scale)
@@ -134,14 +136,9 @@ def test_two_laws_stand_side_by_side_at_one_time(page):
 
 
 def peak_at(page, side, t):
-    return ask(page, f"((run) => run.clips[0].tips[0].xy[2 * run.clips[0].t.findIndex((t) => t >= {t}) + 1])(studio.{side}.run)")
-
-
-def choose(page, box, value):
-    page.execute_script(
-        "const e = document.getElementById(arguments[0]); e.value = arguments[1]; e.dispatchEvent(new Event('change'))",
-        box,
-        value,
+    return ask(
+        page,
+        f"((run) => run.clips[0].tips[0].xy[2 * run.clips[0].t.findIndex((t) => t >= {t}) + 1])(studio.{side}.run)",
     )
 
 

@@ -48,6 +48,7 @@ function run(quick) {
 function answered(number) {
   if (desk.open === null || number < desk.open) return;
   desk.open = null;
+  desk.words = "";
   $("work").hidden = true;
   if (desk.again) run(desk.again.quick);
 }
@@ -183,9 +184,14 @@ function showStopped(m) {
   $("work").hidden = true;
   say("Stopped; what was shown before stays.");
 }
+// What takes long is told, with how long it has taken; what was shown before stays.
+setInterval(() => {
+  const spent = desk.open === null ? 0 : performance.now() - desk.asked;
+  $("work").hidden = !(spent > PATIENT);
+  if (spent > PATIENT) $("work-words").textContent = (desk.words || "computing") + ", " + Math.round(spent / 1000) + " s so far" + (desk.started ? "; what is shown is the run before" : "");
+}, 400);
 function showWork(m) {
-  $("work").hidden = false;
-  $("work-words").textContent = m.words + (desk.started ? "; what is shown is the run before" : "");
+  desk.words = m.words;
   const bar = $("work-share");
   if (m.share === null) bar.removeAttribute("value");
   else bar.value = m.share;

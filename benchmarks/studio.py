@@ -18,11 +18,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from timing import machine
-
 from carom.experiment.experiment import perform
 from carom.report._data import as_json
 from carom.studio._desk import Asked, Desk, shown
+from timing import machine
 
 MOVED = {
     "arm-repeated-impact": ("contacts.tip.friction.mu", 0.2, 0.3),

@@ -100,12 +100,17 @@ if TYPE_CHECKING:
     from .contact import Stronge as Stronge
     from .contact import Wall as Wall
     from .contact import achieved_restitution as achieved_restitution
+    from .control import After as After
     from .control import AtHeight as AtHeight
     from .control import AtTime as AtTime
     from .control import ComputedTorque as ComputedTorque
     from .control import FeedForward as FeedForward
+    from .control import Impacts as Impacts
+    from .control import OnRelease as OnRelease
+    from .control import OnSlip as OnSlip
     from .control import OnStrike as OnStrike
     from .control import PostureControl as PostureControl
+    from .control import When as When
     from .derivation import Equations as Equations
     from .derivation import equations as equations
     from .dynamics import Locked as Locked

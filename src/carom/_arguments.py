@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     WorldLike: TypeAlias = World
     CaptureLike: TypeAlias = Capture
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
+    UntilLike: TypeAlias = Any  # a time [s], a condition as a text, impacts, a switch, or several in a list
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
     PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
@@ -95,5 +96,5 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
-    ScenarioLike = StudyLike = ClusterLike = PassageLike = Any
+    UntilLike = ScenarioLike = StudyLike = ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

@@ -17,10 +17,12 @@ import numpy as np
 from jaxtyping import PyTree
 
 from . import errors, native
+from ._arguments import UntilLike
 from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
+from .hybrid._horizon import ended
 from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
 from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid._store import back_end
@@ -51,15 +53,17 @@ def simulate(
     world: World,
     start: State,
     *,
-    until: float,
+    until: UntilLike,
     settings: Settings | None = None,
     progress: bool | None = None,
     stream: str | Path | None = None,
     throw: bool = True,
 ) -> Result:
-    """Simulate a world from a state until a time [s].
+    """Simulate a world from a state until a time [s], or until something happens.
 
     - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`
+    - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot'; or
+      several in a list: the run ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
     - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
     - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result
@@ -75,8 +79,9 @@ def simulate(
     start = refuse_state(start, world.mechanism)
     settings = settings_or_default(settings)
     began = time.perf_counter()
-    integration = settings.integration(until)
-    carry = _opened(world, start, float(until), settings.ledger)
+    world, horizon = ended(world, until)
+    integration = settings.integration(horizon)
+    carry = _opened(world, start, float(horizon), settings.ledger)
     result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
         for sentence in at_once(result):

@@ -98,6 +98,9 @@ SWITCHES = (
     at("control.switch.OnStrike"),
     at("control.switch.AtHeight"),
     at("control.switch.AtTime"),
+    at("control.switch.OnRelease"),
+    at("control.switch.OnSlip"),
+    at("control.switch.When"),
 )
 TRAJECTORIES = (
     at("control.trajectory.point_to_point.CUBIC"),
@@ -168,6 +171,8 @@ KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What ends a run that is not given a time alone.
+UNTIL = at("control.until.ended_by")
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 

@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from .planned_torques import AbstractTorques as AbstractTorques
     from .posture import PostureControl as PostureControl
     from .switch import AbstractSwitch as AbstractSwitch
+    from .switch import After as After
     from .switch import AtHeight as AtHeight
     from .switch import AtTime as AtTime
+    from .switch import OnRelease as OnRelease
+    from .switch import OnSlip as OnSlip
     from .switch import OnStrike as OnStrike
+    from .switch import When as When
     from .trajectory import AbstractTrajectory as AbstractTrajectory
     from .trajectory import Cubic as Cubic
     from .trajectory import Fitted as Fitted
@@ -25,5 +29,6 @@ if TYPE_CHECKING:
     from .trajectory import Quintic as Quintic
     from .trajectory import Sequence as Sequence
     from .trajectory import Waypoints as Waypoints
+    from .until import Impacts as Impacts
 
 __getattr__, __dir__, __all__ = lazily(__name__)

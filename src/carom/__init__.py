@@ -106,10 +106,13 @@ if TYPE_CHECKING:
     from .control import ComputedTorque as ComputedTorque
     from .control import FeedForward as FeedForward
     from .control import Impacts as Impacts
+    from .control import Mode as Mode
     from .control import OnRelease as OnRelease
     from .control import OnSlip as OnSlip
     from .control import OnStrike as OnStrike
     from .control import PostureControl as PostureControl
+    from .control import StateMachine as StateMachine
+    from .control import TorqueFunction as TorqueFunction
     from .control import When as When
     from .derivation import Equations as Equations
     from .derivation import equations as equations

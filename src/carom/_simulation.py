@@ -62,8 +62,8 @@ def simulate(
     """Simulate a world from a state until a time [s], or until something happens.
 
     - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`
-    - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot'; or
-      several in a list: the run ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
+    - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot';
+      several in a list: it ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
     - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
     - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result

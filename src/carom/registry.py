@@ -93,6 +93,7 @@ CONTROLLERS = (
     at("control.computed_torque.ComputedTorque"),
     at("control.feedforward.FeedForward"),
     at("captures.hold.HoldPose"),
+    at("control.machine.StateMachine"),
 )
 SWITCHES = (
     at("control.switch.OnStrike"),

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from .actuator import AbstractActuator as AbstractActuator
     from .computed_torque import ComputedTorque as ComputedTorque
     from .feedforward import FeedForward as FeedForward
+    from .function import TorqueFunction as TorqueFunction
+    from .machine import StateMachine as StateMachine
+    from .mode import Mode as Mode
     from .planned_torques import AbstractTorques as AbstractTorques
     from .posture import PostureControl as PostureControl
     from .switch import AbstractSwitch as AbstractSwitch

@@ -60,5 +60,14 @@ def seconds_of(text: str) -> float:
 
 def words_of(switch: AbstractSwitch) -> str:
     """A switch in a few words."""
-    text = getattr(switch, "condition", None)
-    return text if isinstance(text, str) else spelled(switch)
+    return switch.as_text() or spelled(switch)
+
+
+def text_of(switch: AbstractSwitch) -> str:
+    """A switch as files write it in the conditions of a state machine."""
+    found = switch.as_text()
+    if found is None:
+        raise errors.CaromError(
+            f"{spelled(switch)} is a condition that no file holds; write it as a text, or use it from Python"
+        )
+    return found

@@ -40,6 +40,10 @@ class AbstractSwitch(eqx.Module):
         """How long [s] after its beginning it ends, if that is known; else None."""
         return None
 
+    def as_text(self) -> str | None:
+        """As state machines and `until` write it; None: they do not."""
+        return None
+
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         """Refuse a world that it cannot be used in."""
 
@@ -62,6 +66,12 @@ class OnStrike(AbstractSwitch):
 
     def __init__(self, contact: ContactLike) -> None:
         self.contact = _contact_name("OnStrike", contact)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"strike {self.contact}"
 
     def guard(self, scene: Scene) -> Any:
         if self.contact in scene.strikes:
@@ -127,6 +137,12 @@ class OnRelease(AbstractSwitch):
     def __init__(self, contact: ContactLike) -> None:
         self.contact = _contact_name("OnRelease", contact)
 
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"release {self.contact}"
+
     def guard(self, scene: Scene) -> Any:
         return level(0.5 - _of_contact(scene, self.contact, "closed"))
 
@@ -140,6 +156,12 @@ class OnSlip(AbstractSwitch):
 
     def __init__(self, contact: ContactLike) -> None:
         self.contact = _contact_name("OnSlip", contact)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"slip {self.contact}"
 
     def guard(self, scene: Scene) -> Any:
         return level(_of_contact(scene, self.contact, "slips") - 0.5)
@@ -157,6 +179,9 @@ class When(AbstractSwitch):
 
     def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
         Signal(self.condition).check(mechanism, others, condition=True)
+
+    def as_text(self) -> str | None:
+        return self.condition
 
     def guard(self, scene: Scene) -> Any:
         value, size = Signal(self.condition).guard(scene)
@@ -182,6 +207,10 @@ class After(AbstractSwitch):
     def waits(self) -> Any:
         return self.seconds
 
+    def as_text(self) -> str | None:
+        known = errors.known(self.seconds)
+        return None if known is None else f"after {float(known)!r} s"
+
     def guard(self, scene: Scene) -> Any:
         raise errors.CaromError("After belongs to a state machine; in a schedule, or to end a run, take AtTime")
 
@@ -190,9 +219,16 @@ def _contact_name(owner: str, contact: ContactLike) -> str:
     name = contact if isinstance(contact, str) else getattr(contact, "name", None)
     if not isinstance(name, str):
         raise errors.CaromError(
-            f"contact of {owner} is a {type(contact).__name__}; it must be the contact, or its name (give it one: name=)"
+            f"contact of {owner} is a {type(contact).__name__}; it must be the contact, or its name (give it one: "
+            "name=)"
         )
     return name
+
+
+def _refuse_unknown(contact: str, others: Sequence[AbstractAutomaton]) -> None:
+    there = [c.name for other in others for c in other.report.contacts]
+    if contact not in [other.name for other in others]:  # one may be called by the automaton that holds it
+        errors.name_in("contact", contact, there)
 
 
 def _of_contact(scene: Scene, name: str, part: str) -> Any:

@@ -23,7 +23,6 @@ from jaxtyping import PyTree
 from .. import errors
 from .._arguments import UntilLike
 from ..hybrid._horizon import LONGEST
-from ..hybrid._in_words import spelled
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Landing, Standing
 from ..hybrid.condition import condition_of, edge, level, unless
 from ..hybrid.reporting import Report
@@ -31,7 +30,7 @@ from ..hybrid.scene import Load, Own, Scene
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from ..quantities import Flag, Function, Real
-from ._conditions import Happening, switch_of, words_of
+from ._conditions import Happening, switch_of, text_of, words_of
 from .switch import AbstractSwitch
 
 _COUNT = re.compile(r"\s*(\d{1,9})\s+impacts?(?:\s+of\s+(.+?))?\s*$")
@@ -150,7 +149,7 @@ def ended_by(world: World, until: UntilLike) -> tuple[World, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class Ended:
-    """A function that makes worlds, with what ends their runs: equal to another of the same, so that programs are kept."""
+    """A function that makes worlds, with what ends their runs; equal to another of the same: programs are kept."""
 
     make: Function
     until: tuple[Any, ...]
@@ -185,9 +184,9 @@ def told_until(until: UntilLike) -> Any:
 
 
 def _told(given: str | Impacts | AbstractSwitch | Real) -> Any:
-    if isinstance(given, AbstractSwitch) and not isinstance(getattr(given, "condition", None), str):
-        raise errors.CaromError(f"until has {spelled(given)}, which no file holds; write it as a text, '4 impacts'")
-    return _words(given) if isinstance(given, str | Impacts | AbstractSwitch) else float(given)
+    if isinstance(given, AbstractSwitch):
+        return text_of(given)
+    return _words(given) if isinstance(given, str | Impacts) else float(given)
 
 
 def _earliest(times: list[Any]) -> Any:

@@ -107,7 +107,8 @@ def batch(
 
     `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
     returns one. A lane that fails stops and keeps its code, the others finish; with `throw` an error then names the
-    failed lanes. `until` is as `simulate` takes it: `ends.met` says which condition ended each lane. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
+    failed lanes. `until` is as `simulate` takes it: `ends.met` says which condition ended each lane. Pass the same
+    `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     What a run can tell, a lane can tell, in a fixed amount of memory: `measures` are those of scenario files (`carom
     show --measures`), `impacts` columns of the first n impacts, `returns` those to a section (`carom.Returns`), `times`

@@ -126,6 +126,9 @@ def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     known = {f.name: f for f in FIGURES}
     for name in asked or ():
         name_in("figure", name, tuple(known))
+    for text in experiment.scenario.output.signals:
+        for result in experiment.results:
+            result.unit(text)
     if experiment.others:
         each = {"as given": experiment.result} | {name: other.result for name, other in experiment.others.items()}
         yield "comparison", "variants side by side", compare(each)
@@ -133,8 +136,9 @@ def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     for k, result in enumerate(results):
         prefix = "" if len(results) == 1 else f"step{k + 1}-"
         for name, figure in known.items():
-            if (asked is None and figure.suits(result)) or (asked is not None and name in asked):
-                yield f"{prefix}{name}", figure.meaning, getattr(result.plot, name)()
+            texts = experiment.scenario.output.signals if name == "signals" else []
+            if texts or (asked is None and figure.suits(result)) or (asked is not None and name in asked):
+                yield f"{prefix}{name}", figure.meaning, result.plot.draw(name, *texts)
 
 
 def write_report_of(
@@ -154,7 +158,8 @@ def write_report_of(
         about=experiment.scenario.about,
         blows=() if experiment.seam is None else (experiment.seam,),
         quantities=[
-            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
+            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict, m.allowed)
+            for m in quantities
         ],
         figures=[(png, f"{name}: {caption}") for name, caption, png in figures],
         summary=found,

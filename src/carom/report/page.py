@@ -16,6 +16,7 @@ from ..result._clip import Clip, clips_of
 from ..result._files import write_text
 from ..result._json_values import clean
 from ._data import as_json, viewer_data
+from ._facts import as_html, facts
 from ._story import digits, plural, story, warnings
 from .samples import Seam, struck
 from .tabled import Quantity, impact_table, quantity_table, stance_table
@@ -58,7 +59,8 @@ def report(
     - `clips`: a result, a `Clip`, or several that follow each other
     - `blows`: impacts that belong to no contact, such as a capture where two clips meet
     - `about`: a sentence under the title; `words`: what happened, if not what the results say
-    - `quantities`: rows (name, value, unit, expected, difference, verdict); `figures`: (PNG bytes, caption)
+    - `quantities`: rows (name, value, unit, expected, difference, verdict, allowed difference); `figures`: (PNG bytes,
+      caption)
     - `summary`: what summary.json holds, to be saved from the page
     """
     clips = clips_of(clips)
@@ -66,6 +68,7 @@ def report(
     impacts = [s for s in listed if s.impact.struck]  # what is counted, and watched
     told = story(clips, listed) if words is None else words
     data = viewer_data(clips, impacts)
+    numbers = [Quantity(*row) for row in quantities]
     script = "".join(_asset(name) for name in SCRIPTS)
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
@@ -79,7 +82,8 @@ def report(
         heading="Time microscope" if impacts else "Motion",
         warnings=_warnings(warnings(clips)),
         impacts=impact_table(listed, clips) + stance_table(clips),
-        quantities=quantity_table([Quantity(*row) for row in quantities]),
+        facts=as_html(facts(clips, listed, numbers)),
+        quantities=quantity_table(numbers),
         figures=_figures([Figure(*f) for f in figures]),
         note=f'<p class="note">{escape(data["note"])}</p>' if data["note"] else "",
         data=as_json(data),
@@ -122,7 +126,7 @@ def _figures(figures: Sequence[Figure]) -> str:
         )
     return (
         '<section aria-labelledby="figures"><h2 id="figures">Figures</h2>'
-        f'<div class="figures">{"".join(out)}</div></section>'
+        f'<div class="figures" tabindex="0" role="group" aria-label="All figures">{"".join(out)}</div></section>'
     )
 
 

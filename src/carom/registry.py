@@ -161,6 +161,7 @@ FIGURES = (
     at("figures.energy_by_link", "energy_by_link", "kinetic energy of every link"),
     at("figures.momentum", "momentum", "linear and angular momentum of the whole system"),
     at("figures.phase", "phase", "phase portrait: two coordinates and a velocity"),
+    at("figures.written", "signals", "signals as they are asked for"),
     at("figures.poincare", "poincare", "Poincare map where a velocity is zero"),
 )
 # Lists of measures, in the order in which their patterns are tried.
@@ -171,12 +172,15 @@ MEASURES = (
     at("experiment.measures.balances.MEASURES"),
     at("experiment.measures.captures.MEASURES"),
     at("experiment.measures.crawling.MEASURES"),
+    at("experiment.measures.of_signals.MEASURES"),
 )
 # The one reader of their names, also for what lanes of a batch record.
 KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What a notebook shows of things that have a `_repr_html_`.
+HTML = at("report.notebook.as_html")
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 
@@ -188,6 +192,9 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.compare_command.compare", "compare"),
+    at("cli.studio_command.studio", "studio"),
+    at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
     at("cli.validate_command.validate", "validate"),
     at("cli.equations_command.equations", "equations"),

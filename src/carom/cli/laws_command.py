@@ -51,7 +51,7 @@ def _chosen(name: str | None, kind: str | None) -> dict[str, list[Card]]:
 
 
 def _record(card: Card) -> dict[str, Any]:
-    return {**card._asdict(), "parameters": dict(card.parameters)}
+    return {**card._asdict(), "parameters": dict(card.parameters), "in_phases": dict(card.in_phases)}
 
 
 def _block(card: Card) -> Table:

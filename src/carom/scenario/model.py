@@ -116,6 +116,7 @@ class Output(Part):
     """What is written."""
 
     figures: list[Word] | None = says("which figures; all that suit if left out", None)
+    signals: Annotated[list[Text], Field(max_length=12)] = says("curves to draw, such as 'com.y'; in a figure", [])
     report: bool = says("write report.html", True)
     samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("number of evenly spaced instants in trajectory.nc", 2000)
 
@@ -157,6 +158,18 @@ class Scenario(Part):
     compare: list[Word] = says("variants that are run beside it, for comparison", [])
     output: Output = says("what is written", Output())
     study: Study | None = says("many runs of it: `carom sweep`", None)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its world, and its text."""
+        from ..report._sketch import sketch
+        from ..report.notebook import preformatted
+        from ._build import beginning
+
+        picture = ""
+        if self.crawl is None and self.start is not None:
+            world = self.world()
+            picture = sketch(world, beginning(self, world).q)
+        return f"{picture}<details><summary>{self.name}.toml</summary>{preformatted(self.toml())}</details>"
 
     # -- between files and Python --------------------------------------------------------------------------------------
 

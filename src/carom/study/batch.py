@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import Count, NamesInOrder, StartLike
 from ..hybrid import outcome
 from ..hybrid._opening import check_start
@@ -46,6 +46,7 @@ class Batch(eqx.Module):
     impacts: dict[str, np.ndarray]  # (lanes, n) columns of the first n impacts
     returns: dict[str, np.ndarray]  # to a section: t (lanes, keep), q and v (lanes, keep, dof), jumped, and their count
     at: dict[str, np.ndarray]  # q and v (lanes, times, dof) at the times asked for
+    states: Any = ()  # of every automaton, extra states among them, as the engine carries them
 
     @property
     def failed(self) -> np.ndarray:
@@ -62,6 +63,10 @@ class Batch(eqx.Module):
     def stopped(self) -> np.ndarray:
         """Lanes that had met the number of events asked for before the horizon."""
         return np.flatnonzero(np.asarray(self.outcome) == outcome.EVENT_LIMIT)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was measured."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped
@@ -153,6 +158,7 @@ def _batch_of(carry: Ends, made: Made, asked: Asked) -> Batch:
         carry.extra,
         made,
         *asked.read(carry.records),
+        carry.y.extra,
     )
 
 

@@ -28,7 +28,7 @@ def sweep(
     ] = None,
     impacts: Annotated[int | None, typer.Option(help="Record columns of so many first impacts.")] = None,
     sample: Annotated[int | None, typer.Option(help="Draw so many points from the ranges instead of a grid.")] = None,
-    method: Annotated[str | None, typer.Option(help="sobol, halton, latin-hypercube or random.")] = None,
+    method: Annotated[str | None, typer.Option(help="sobol, halton, latin-hypercube, random or saltelli.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the draw.")] = None,
     points: Annotated[str | None, typer.Option(help="A CSV file of points; its first line has the paths.")] = None,
     chunk: Annotated[int | None, typer.Option(help="How many runs are one task.")] = None,

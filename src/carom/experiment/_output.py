@@ -166,6 +166,9 @@ def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     known = {f.name: f for f in FIGURES}
     for name in asked or ():
         name_in("figure", name, tuple(known))
+    for text in experiment.scenario.output.signals:
+        for result in experiment.results:
+            result.unit(text)
     if experiment.others:
         each = {"as given": experiment.result} | {name: other.result for name, other in experiment.others.items()}
         yield "comparison", "variants side by side", compare(each)
@@ -173,8 +176,9 @@ def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     for k, result in enumerate(results):
         prefix = "" if len(results) == 1 else f"step{k + 1}-"
         for name, figure in known.items():
-            if (asked is None and figure.suits(result)) or (asked is not None and name in asked):
-                yield f"{prefix}{name}", figure.meaning, getattr(result.plot, name)()
+            texts = experiment.scenario.output.signals if name == "signals" else []
+            if texts or (asked is None and figure.suits(result)) or (asked is not None and name in asked):
+                yield f"{prefix}{name}", figure.meaning, result.plot.draw(name, *texts)
 
 
 def write_report_of(

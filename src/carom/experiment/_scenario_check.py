@@ -16,6 +16,7 @@ from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
 from ..scenario.places import ScenarioError, at, inside, line_of, shortened
+from ..signal import Signal
 from .measures import MEASURES, nearest
 
 
@@ -90,6 +91,9 @@ def _one(s: Scenario) -> str:
     start = beginning(s, world)
     with at("start", holds=s.start):
         check_start(world, start)
+    for k, text in enumerate(s.output.signals):
+        with at("output", "signals", k):
+            Signal(text).check(world.mechanism, world.automata)
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)

@@ -20,9 +20,9 @@ from .samples import Struck, samples
 COMPRESSING, PARTING = Phase("compressing", "elastic"), Phase("parting", "restitution")
 
 
-def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, Any]:
-    """All that the viewer needs, ready for JSON."""
-    chosen = samples(clips, impacts, _numbers_per_frame(clips))
+def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck], detail: float = 1.0) -> dict[str, Any]:
+    """All that the viewer needs, ready for JSON; with less `detail`, fewer frames."""
+    chosen = samples(clips, impacts, _numbers_per_frame(clips), detail)
     drawn = drawing_of(list(zip(clips, chosen.times, strict=True)))
     taken, packed = 0.0, []
     for k, part in enumerate(drawn.parts):

@@ -25,7 +25,9 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Real, Times, Vector
 from . import impacts as impacts_of
+from ._columns import IMPACTS, STANCES
 from ._dense import chunked, ended, standing, vector_of, with_end
+from ._expressed import Expressed, Rows
 from ._records import Event as Event
 from ._records import Made as Made
 from ._records import MomentumRecord as MomentumRecord
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class Result(Expressed):
     """Trajectory, events, impacts, energy ledger and statistics of one run."""
 
     world: World
@@ -52,6 +54,7 @@ class Result:
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
     start: State  # that the run was given
+    before: Carry | None = None  # what the run brought along, if it went on from another one
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:
@@ -163,18 +166,18 @@ class Result:
         )
 
     @cached_property
-    def impacts(self) -> list[impacts_of.Impact]:
+    def impacts(self) -> Rows[impacts_of.Impact]:
         """Every impact: of compliant contacts from touch to release, of rigid ones at an instant.
 
         Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`. What
         a contact carries for longer is among the `stances`.
         """
-        return impacts_of.find(self)
+        return Rows(impacts_of.find(self), IMPACTS)
 
     @cached_property
-    def stances(self) -> list[Stance]:
+    def stances(self) -> Rows[Stance]:
         """Every stretch of time in which a contact carries weight, motors or springs: see `carom.Stance`."""
-        return stances_of(self)
+        return Rows(stances_of(self), STANCES)
 
     def constraint_forces(self, times: Times) -> dict[str, np.ndarray]:
         """Forces of the world's constraints on the mechanism [N, N m], by constraint: a row per time."""
@@ -235,7 +238,7 @@ class Result:
         return trajectory(self)
 
     def save(self, path: str | Path, samples: int | None = None) -> Path:
-        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens, at `samples` even steps."""
+        """Write the trajectory, at `samples` even steps: NetCDF (*.nc), which xarray opens, or *.mat for MATLAB."""
         from ._trajectory import save
 
         return save(self, path, samples)
@@ -251,9 +254,7 @@ class Result:
 
         return animate(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the player of the run."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         s = self.statistics

@@ -14,6 +14,7 @@ from ..quantities import Real
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
+from .element_tables import Element
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
@@ -115,6 +116,7 @@ class Output(Part):
     """What is written."""
 
     figures: list[Word] | None = says("which figures; all that suit if left out", None)
+    signals: Annotated[list[Text], Field(max_length=12)] = says("curves to draw, such as 'com.y'; in a figure", [])
     report: bool = says("write report.html", True)
     samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("number of evenly spaced instants in trajectory.nc", 2000)
 
@@ -144,6 +146,7 @@ class Scenario(Part):
     contacts: dict[Word, Contact] = says("by name", {})
     ground: GroundTable | None = says("whole-body contact; written as contacts", None)
     springs: dict[Word, Spring] = says("by name", {})
+    elements: dict[Word, Element] = says("drag and rolling resistance, by name", {})
     constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)

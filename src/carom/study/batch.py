@@ -63,9 +63,7 @@ class Batch(eqx.Module):
         """Lanes that had met the number of events asked for before the horizon."""
         return np.flatnonzero(np.asarray(self.outcome) == outcome.EVENT_LIMIT)
 
-    def _repr_html_(self) -> str:
-        """In a notebook: what was measured."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped

@@ -1,5 +1,10 @@
 """Impulsive contacts."""
 
+from .at_speed import AbstractRestitution as AbstractRestitution
+from .at_speed import LinearRestitution as LinearRestitution
+from .at_speed import PowerRestitution as PowerRestitution
+from .at_speed import ThorntonRestitution as ThorntonRestitution
+from .at_speed import ViscoelasticRestitution as ViscoelasticRestitution
 from .blow import Blocks as Blocks
 from .blow import MatrixBlow as MatrixBlow
 from .blow import blow as blow

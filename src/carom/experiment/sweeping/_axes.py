@@ -18,6 +18,7 @@ from ...scenario._change import changed
 from ...scenario._text import plain
 from ...scenario.model import Scenario
 from ...scenario.places import ScenarioError, shortened
+from .indices import SALTELLI, saltelli
 
 Value = float | int | str | bool
 MOST = 50_000_000  # runs of a study
@@ -99,7 +100,9 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
     ranges = {path: bounds_of(path, given) for path, given in over.items()}
     if not ranges:
         raise CaromError(f"{count} points were asked for, but no range; give over, such as gravity=5:15")
-    if method == "random":
+    if method == SALTELLI:
+        unit = saltelli(len(ranges), count, seed)
+    elif method == "random":
         unit = np.random.default_rng(seed).random((count, len(ranges)))
     else:
         made = {"sobol": qmc.Sobol, "halton": qmc.Halton, "latin-hypercube": qmc.LatinHypercube}

@@ -30,16 +30,6 @@ MARK = "carom_study"  # the attribute by which a store is known
 IMPACT = "impact"  # the dimension of tables of impacts
 
 
-def needed(*modules: str) -> None:
-    """Refuse to begin without the packages that are needed."""
-    import importlib.util
-
-    for name in modules:
-        if importlib.util.find_spec(name) is None:
-            what = "'carom[sweep]'" if name != "pyarrow" else name
-            raise CaromError(f"this needs {name}, which is not installed; run: pip install {what}")
-
-
 def sheet(plan: Plan, asked: Asked) -> xarray.Dataset:
     """The Dataset of a study without its numbers."""
     import xarray

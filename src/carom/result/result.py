@@ -254,9 +254,7 @@ class Result(Expressed):
 
         return animate(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the player of the run."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         s = self.statistics

@@ -22,7 +22,7 @@ LADDER = (
     ("mechanism",),
     ("dynamics", "derivation"),
     ("hybrid",),
-    ("contact", "control", "element"),
+    ("signal", "contact", "control", "element"),
     ("captures", "crawl"),
     ("result",),
     ("_simulation",),
@@ -30,6 +30,7 @@ LADDER = (
     ("figures", "report", "_citation"),
     ("scenario",),
     ("experiment",),
+    ("studio",),
     ("cli", "__main__"),
 )
 FLOOR = {name: floor for floor, names in enumerate(LADDER) for name in names}

@@ -76,11 +76,17 @@ if TYPE_CHECKING:
     WorldLike: TypeAlias = World
     CaptureLike: TypeAlias = Capture
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
+    JointValues: TypeAlias = Mapping[str, Any]  # by the names of joints' links: numbers, or signals as texts
+    ModesLike: TypeAlias = Mapping[str, Any]  # states of a machine by name
+    WaysLike: TypeAlias = Mapping[str, Any]  # conditions by the names of the states that they lead to
+    UntilLike: TypeAlias = Any  # a time [s], a condition as a text, impacts, a switch, or several in a list
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
     PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
     FileLike: TypeAlias = str | Path
     ScenarioLike: TypeAlias = Scenario | str | Path  # a scenario, the name of a shipped one, or a file
+    DataLike: TypeAlias = str | Path | Mapping[str, Any] | Sequence[Any]  # files, columns, or several of them
+    ComparedLike: TypeAlias = Result | Scenario | str | Path | Any  # a run, however it is given; or an Experiment
     StudyLike: TypeAlias = Any  # an xarray Dataset
     ClusterLike: TypeAlias = Any  # 'local:8', an address, or a Client of dask
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
@@ -95,5 +101,6 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
-    ScenarioLike = StudyLike = ClusterLike = PassageLike = Any
+    JointValues = ModesLike = WaysLike = UntilLike = ComparedLike = ScenarioLike = DataLike = StudyLike = Any
+    ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

@@ -63,6 +63,13 @@ IMPACT_LAWS = (
     at("contact.impact.stronge.Stronge", 0.5),
     at("contact.impact.plastic.Plastic"),
 )
+# Functions of speed that stand where an impulsive law takes a restitution.
+RESTITUTIONS = (
+    at("contact.impact.at_speed.linear_restitution.LinearRestitution", 0.05, 0.9),
+    at("contact.impact.at_speed.power_restitution.PowerRestitution", 0.8, 0.25, 1.0),
+    at("contact.impact.at_speed.thornton_restitution.ThorntonRestitution", 0.1),
+    at("contact.impact.at_speed.viscoelastic_restitution.ViscoelasticRestitution", 0.2),
+)
 
 # What a world is made of: classes with a form (forms.py), or functions spelled out.
 BODIES = (
@@ -88,16 +95,24 @@ CONSTRAINTS = (
     at("dynamics.constraints.Locked"),
     at("contact.on_surface.OnSurface"),
 )
+ELEMENTS = (
+    at("element.drag.Drag"),
+    at("element.rolling_resistance.RollingResistance"),
+)
 CONTROLLERS = (
     at("control.posture.PostureControl"),
     at("control.computed_torque.ComputedTorque"),
     at("control.feedforward.FeedForward"),
     at("captures.hold.HoldPose"),
+    at("control.machine.StateMachine"),
 )
 SWITCHES = (
     at("control.switch.OnStrike"),
     at("control.switch.AtHeight"),
     at("control.switch.AtTime"),
+    at("control.switch.OnRelease"),
+    at("control.switch.OnSlip"),
+    at("control.switch.When"),
 )
 TRAJECTORIES = (
     at("control.trajectory.point_to_point.CUBIC"),
@@ -150,6 +165,7 @@ FIGURES = (
     at("figures.energy_by_link", "energy_by_link", "kinetic energy of every link"),
     at("figures.momentum", "momentum", "linear and angular momentum of the whole system"),
     at("figures.phase", "phase", "phase portrait: two coordinates and a velocity"),
+    at("figures.written", "signals", "signals as they are asked for"),
     at("figures.poincare", "poincare", "Poincare map where a velocity is zero"),
 )
 # Lists of measures, in the order in which their patterns are tried.
@@ -160,12 +176,17 @@ MEASURES = (
     at("experiment.measures.balances.MEASURES"),
     at("experiment.measures.captures.MEASURES"),
     at("experiment.measures.crawling.MEASURES"),
+    at("experiment.measures.of_signals.MEASURES"),
 )
 # The one reader of their names, also for what lanes of a batch record.
 KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What a notebook shows of things that have a `_repr_html_`.
+HTML = at("report.notebook.as_html")
+# What ends a run that is not given a time alone.
+UNTIL = at("control.until.ended_by")
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 
@@ -177,7 +198,11 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.compare_command.compare", "compare"),
+    at("cli.studio_command.studio", "studio"),
+    at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
+    at("cli.validate_command.validate", "validate"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),
     at("cli.restitution_command.restitution", "restitution"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from .._arguments import FileLike
 from ..captures import capture
+from ..control.until import ended_by
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
 from ..hybrid._opening import check_start
@@ -16,6 +17,7 @@ from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
 from ..scenario.places import ScenarioError, at, inside, line_of, shortened
+from ..signal import Signal
 from .measures import MEASURES, nearest
 
 
@@ -87,13 +89,17 @@ def _one(s: Scenario) -> str:
     world = world_of(s)
     with at("run", words="the run", holds=s.run):
         settings_of(s)
+        ended_by(world, s.run.until)
     start = beginning(s, world)
     with at("start", holds=s.start):
         check_start(world, start)
+    for k, text in enumerate(s.output.signals):
+        with at("output", "signals", k):
+            Signal(text).check(world.mechanism, world.automata)
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
-    return f"{links}, {degrees} of freedom, {contacts}, {s.run.until:g} s"
+    return f"{links}, {degrees} of freedom, {contacts}, {s.run.end}"
 
 
 def _capture(s: Scenario) -> str:
@@ -104,4 +110,4 @@ def _capture(s: Scenario) -> str:
     c = s.capture
     with at("capture", holds=c):
         capture(whole, c.hand, c.grip, start, kind=c.kind, restitution=c.restitution, base=c.base)
-    return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"
+    return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.end}"

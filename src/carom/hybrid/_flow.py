@@ -21,7 +21,7 @@ from ._reaction import Reactions, Row, react, restore
 from ._row_arrays import ManyReactions
 from .automaton import AbstractAutomaton, touch_of
 from .scene import Continuous, Load, Own, Scene, merge
-from .world import World, any_striking, owns, scene_of
+from .world import World, any_striking, owns, scene_of, with_owns
 
 
 class FreeMotion(NamedTuple):
@@ -47,6 +47,7 @@ def _loaded(world: World, scene: Scene, y: Continuous, phases: Phases, memory: M
     acting = 1.0 - any_striking(world, phases) if world.pause_in_impact else 1.0
     rates, powers = [], []
     each = owns(y, phases, memory)
+    with_owns(world, scene, each)
     scene.touch = lambda name: touch_of(world.automata, scene, each.__getitem__, name)
     for automaton, own in zip(world.automata, each, strict=True):
         if world.pause_in_impact and automaton.anatomy.pausable:
@@ -68,7 +69,8 @@ def _loaded(world: World, scene: Scene, y: Continuous, phases: Phases, memory: M
 def driven(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories) -> Any:
     """Accelerations under weight and motors alone: without contacts, springs and dampers."""
     scene, load = scene_of(world, t, y, phases), Load(world.mechanism)
-    for automaton, own in zip(world.automata, owns(y, phases, memory), strict=True):
+    with_owns(world, scene, owns(y, phases, memory))
+    for automaton, own in zip(world.automata, scene.owns, strict=True):
         if automaton.report.drive is not None:
             automaton.force(scene, own, load)
     return _accelerations(world, scene, y, load, (world.gravity[0], world.gravity[1]))[0]
@@ -151,6 +153,7 @@ def scene_with_motion(world: World, t: Real, y: Continuous, phases: Phases, memo
 
     scene.motion = motion
     each = owns(y, phases, memory)
+    with_owns(world, scene, each)
     pairs = list(zip(world.automata, each, strict=True))
     scene.struck = lambda: {name: blow.time for a, own in pairs for name, blow in a.report.blows(own).items()}
 

@@ -100,6 +100,7 @@ def start(world: World, state: State, h: Real, ledger: bool) -> Carry:
     y = brought_there(world, y) if world.constraints else y
     scene = Scene(world.mechanism, zero, y.q, y.v)
     scene.length, scene.gravity, scene.extra = world.length, world.gravity, state.extra
+    scene.automata = world.automata
     each = [automaton.start(scene) for automaton in world.automata]
     y = y._replace(extra=tuple(o.states for o in each), work=(zero,) * len(world.channels) if ledger else ())
     memory = tuple(tuple(jnp.asarray(m, dtype=float) for m in o.memory) for o in each)

@@ -1,7 +1,4 @@
-"""What an automaton sees while it acts: time, coordinates, velocities, and where the sites are.
-
-Everything is scalar by scalar: under vmap each scalar becomes a vector over the batch (see mechanism/_walk.py).
-"""
+"""What an automaton sees while it acts: time, coordinates, velocities, and where the sites are; scalar by scalar."""
 
 from __future__ import annotations
 
@@ -100,6 +97,10 @@ class Scene(Sweeps):
         self.extra: Mapping[str, Any] = {}  # at the start: values that were given for extra states, by name
         self.touch: Any = None  # name of a contact -> its Touch, if its force is none of the reactions
         self.struck: Callable[[], dict[str, Any]] = dict  # see `strikes`
+        self.automata: tuple[Any, ...] = ()  # of the world
+        self.owns: tuple[Own, ...] = ()  # what belongs to each of them; nothing before a run begins
+        self.acting: Any = 1.0  # 0 while an impact lasts in a world that neglects its controllers meanwhile
+        self.work: tuple[Any, ...] = ()  # of the ledger, where it is looked at afterwards
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
         self.wanted: Any = None  # flags of a family of exits that are looked at closely, where not all are

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import HeldLike, PartsLike
 from ..dynamics.constrained import assemble
 from ..dynamics.constraints import AbstractConstraint
@@ -207,6 +207,10 @@ class World(eqx.Module):
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing, and what acts on it."""
+        return str(registry.HTML.found()(self))
+
     def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""
         return kinetic_energy(self.mechanism, q, v) + potential_energy(self.mechanism, q, self.gravity)
@@ -270,7 +274,15 @@ def first_exits(world: World) -> list[int]:
 
 def scene_of(world: World, t: Real, y: Continuous, phases: tuple[Any, ...]) -> Scene:
     scene = Scene(world.mechanism, t, y.q, y.v, phases, tuple(a.name for a in world.automata))
-    scene.length, scene.gravity = world.length, world.gravity
+    scene.length, scene.gravity, scene.automata = world.length, world.gravity, world.automata
+    return scene
+
+
+def with_owns(world: World, scene: Scene, each: list[Own]) -> Scene:
+    """A scene in which what the automata are and have can be asked for: signals do."""
+    scene.owns = tuple(each)
+    if world.pause_in_impact:
+        scene.acting = 1.0 - any_striking(world, tuple(own.phase for own in each))
     return scene
 
 

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import LinksLike, SiteLike
 from ..quantities import Given, Point, Real, Rows, Vector
 from . import _walk as walk
@@ -195,9 +195,11 @@ class Mechanism(eqx.Module):
         """
         errors.vector("mechanism", "q", q, self.dof)
         nb, above = self.topology.base_dof, np.asarray(self.topology.turned_by)
+        lib = np if self.topology.elastic is False and not errors.traced(q) else jnp
+        q = lib.asarray(q, dtype=float)
         angles = q[self.topology.angles]
-        relative = angles - jnp.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
-        return jnp.concatenate([q[:nb], relative, q[nb + len(above) :]])
+        relative = angles - lib.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
+        return jnp.asarray(lib.concatenate([q[:nb], relative, q[nb + len(above) :]]))
 
     def _slopes(self, q: Vector) -> Any:
         """By how much the section that carries each joint has turned against its link [rad]."""
@@ -258,6 +260,10 @@ class Mechanism(eqx.Module):
         """
         numbers, topology = welded(self.numbers, self.topology, link, body, at, angle)
         return mechanism_of(numbers, topology, self.recipe.welded(Weld(link, body, at, angle)))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing, and the table of links."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         return table(self.numbers, self.topology)

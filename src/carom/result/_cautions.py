@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hybrid import outcome
+from ..hybrid._horizon import LONGEST
 from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
 from ..hybrid.world import World
 from ._passages import passages
-from ._signals import contact_signals
+from ._signals import contact_signals, effort_signals
 
 if TYPE_CHECKING:
     from .result import Result
@@ -90,11 +91,37 @@ def _inside(result: Result) -> list[str]:
     ]
 
 
+def ended_as(result: Result, words: str) -> str:
+    """The words for how it ended, with the condition that ended it; or that none was met in a run without a time."""
+    pairs = [(a, int(p)) for a, p in zip(result.world.automata, result.final.phases, strict=True) if a.standing.ends]
+    met = [a.anatomy.phases[phase] for a, phase in pairs if a.standing.ends is not None and a.standing.ends(phase)]
+    if int(result.final.outcome) == outcome.NOT_FINITE:
+        return f"{words}{_not_finite(result)}"
+    if int(result.final.outcome) == outcome.STOPPED:
+        return f"stopped as asked: {', '.join(met)}"
+    if int(result.final.outcome) == outcome.FINISHED and float(result.integration.until) == LONGEST and pairs:
+        return f"{words}: nothing that it was to run until was met within {LONGEST:g} s"
+    return words
+
+
+def _not_finite(result: Result) -> str:
+    """Whose torques are not numbers where the run ended."""
+    for name, efforts in effort_signals(result, result.t[-1:]).items():
+        bad = np.flatnonzero(~np.isfinite(efforts.torques[0]))
+        if len(bad):
+            link = result.world.mechanism.topology.names[int(bad[0])]
+            return f"; controller '{name}' asks for {efforts.torques[0][bad[0]]:g} on '{link}'"
+    return ""
+
+
 def deepest(result: Result) -> str:
     """Which contact is inside its surface at the end, how deep and where."""
     end = result.final
     scene = Scene(result.world.mechanism, end.t, end.y.q, end.y.v)
-    found = [(contact, contact.pair.touching(scene)) for contact in result.world.contacts if contact.rigid]
+    bounded = [
+        c for c in result.world.contacts if c.rigid or c.during is not None
+    ]  # others may be as deep as they like
+    found = [(contact, contact.pair.touching(scene)) for contact in bounded]
     contact, touch = max(found, key=lambda each: float(each[1].indentation))
     return (
         f"contact '{contact.name}' is {float(touch.indentation):.3g} {contact.pair.length_unit} inside at "

@@ -204,7 +204,7 @@ def bending_signals(result: Result, times: Times) -> dict[str, np.ndarray]:
 # -- evaluation --------------------------------------------------------------------------------------------------------
 
 
-def _scene(world: World, s: States) -> Scene:
+def scene_at(world: World, s: States) -> Scene:
     y = Continuous(split(world.mechanism, s.q), split(world.mechanism, s.v), s.extra, ())
     return scene_with_motion(world, s.t, y, s.phases, s.memory)
 
@@ -228,7 +228,7 @@ def _touching(world: World, found: States) -> Any:
     """Columns and phase of every contact, all automata at once, so that they share one scene."""
 
     def one(s: States) -> Any:
-        scene, out = _scene(world, s), []
+        scene, out = scene_at(world, s), []
         for i, automaton in enumerate(world.automata):
             report, own = automaton.report, _own(s, i)
             if report.contacts:
@@ -244,7 +244,7 @@ def _efforts(i: int, world: World, found: States) -> Any:
     assert drive is not None
 
     def one(s: States) -> Any:
-        scene, own = _scene(world, s), _own(s, i)
+        scene, own = scene_at(world, s), _own(s, i)
         # 0 while an impact lasts in a world that neglects its controllers meanwhile
         acting = 1.0 - any_striking(world, s.phases) if world.pause_in_impact else jnp.asarray(1.0)
         now = drive.efforts(scene, own)

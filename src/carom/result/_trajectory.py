@@ -19,7 +19,8 @@ from ..quantities import Times
 from . import _signals as signals
 from ._dense import states
 from ._files import written
-from ._going_on import CARRIED, numbers_of
+from ._going_on import CARRIED, lasting, numbers_of
+from ._matlab import matlab
 from ._netcdf import netcdf
 
 if TYPE_CHECKING:
@@ -65,21 +66,24 @@ def trajectory(result: Result, times: Times | None = None) -> xarray.Dataset:
 
 
 def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
-    """Write the trajectory as a NetCDF file; under its name there is never half a file.
+    """Write the trajectory as a NetCDF file, or one of MATLAB; under its name there is never half a file.
 
     `samples`: number of evenly spaced instants over the run; those around events and inside impacts come on top.
     """
     path = Path(path)
-    if path.suffix != ".nc":
-        raise errors.CaromError(f"path of save is '{path}'; it must end in .nc, as it becomes a NetCDF file")
+    if path.suffix not in (".nc", ".mat"):
+        raise errors.CaromError(
+            f"path of save is '{path}'; it must end in .nc, for a NetCDF file, or in .mat, for one of MATLAB"
+        )
     if path.is_dir() or not path.parent.is_dir():
         why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is not a folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
-    found, end = table(result, None if samples is None else signals.times_of(result, samples)), numbers_of(result.final)
+    found = table(result, None if samples is None else signals.times_of(result, samples))
+    end = numbers_of(lasting(result.world, result.final))
     said = _said("1", "what the run carried at its end, from which another one can go on")
     found.variables["end"] = ((CARRIED,), np.array(list(end.values())), said)
     found.names[CARRIED] = list(end)
-    content = netcdf(found)
+    content = netcdf(found) if path.suffix == ".nc" else matlab(found)
     with written(path) as half:
         half.write_bytes(content)
     return path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import native
+from .. import native, registry
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid._run import EventRow
 from ..hybrid.reporting import ContactReport, Pair
@@ -56,6 +56,10 @@ class Impact:
     kinetic_energy_by_link_before: tuple[float, ...]
     kinetic_energy_by_link_after: tuple[float, ...]
     struck: bool = True
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its numbers with their units."""
+        return str(registry.HTML.found()(self))
 
     @property
     def duration(self) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -25,7 +25,9 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Real, Times, Vector
 from . import impacts as impacts_of
+from ._columns import IMPACTS, STANCES
 from ._dense import chunked, ended, standing, vector_of, with_end
+from ._expressed import Expressed, Rows
 from ._records import Event as Event
 from ._records import Made as Made
 from ._records import MomentumRecord as MomentumRecord
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclasses.dataclass(frozen=True)
-class Result:
+class Result(Expressed):
     """Trajectory, events, impacts, energy ledger and statistics of one run."""
 
     world: World
@@ -74,9 +76,9 @@ class Result:
     def outcome(self) -> str:
         """How the run ended, in words."""
         words = outcome.describe(int(self.final.outcome))
-        from ._cautions import deepest
+        from ._cautions import deepest, ended_as
 
-        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else words
+        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else ended_as(self, words)
 
     @property
     def made(self) -> Made:
@@ -85,7 +87,7 @@ class Result:
 
     @property
     def finished(self) -> bool:
-        return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
+        return int(self.final.outcome) in outcome.GOOD
 
     @property
     def penetration(self) -> float:
@@ -164,18 +166,18 @@ class Result:
         )
 
     @cached_property
-    def impacts(self) -> list[impacts_of.Impact]:
+    def impacts(self) -> Rows[impacts_of.Impact]:
         """Every impact: of compliant contacts from touch to release, of rigid ones at an instant.
 
         Rigid contacts that were closed, and took a share of another one's blow, are among them, as not `struck`. What
         a contact carries for longer is among the `stances`.
         """
-        return impacts_of.find(self)
+        return Rows(impacts_of.find(self), IMPACTS)
 
     @cached_property
-    def stances(self) -> list[Stance]:
+    def stances(self) -> Rows[Stance]:
         """Every stretch of time in which a contact carries weight, motors or springs: see `carom.Stance`."""
-        return stances_of(self)
+        return Rows(stances_of(self), STANCES)
 
     def constraint_forces(self, times: Times) -> dict[str, np.ndarray]:
         """Forces of the world's constraints on the mechanism [N, N m], by constraint: a row per time."""
@@ -236,7 +238,7 @@ class Result:
         return trajectory(self)
 
     def save(self, path: str | Path, samples: int | None = None) -> Path:
-        """Write the trajectory to a NetCDF file (*.nc), which `xarray.open_dataset` opens, at `samples` even steps."""
+        """Write the trajectory, at `samples` even steps: NetCDF (*.nc), which xarray opens, or *.mat for MATLAB."""
         from ._trajectory import save
 
         return save(self, path, samples)
@@ -244,14 +246,17 @@ class Result:
     @property
     def plot(self) -> Plots:
         """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
-        plots: Plots = registry.PLOTS.found()(self)
-        return plots
+        return cast("Plots", registry.PLOTS.found()(self))
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
         from ._film import animate
 
         return animate(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the player of the run."""
+        return str(registry.HTML.found()(self))
 
     def __repr__(self) -> str:
         s = self.statistics

@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from .. import mechanism
-from .._arguments import StateLike, WorldLike
+from .._arguments import StateLike, UntilLike, WorldLike
+from ..control.until import told_until
 from ..errors import CaromError
 from ..forms import stated
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
@@ -17,13 +18,13 @@ from ..hybrid.world import FRICTION_RULES, World
 from ..mechanism import Mechanism, State
 from ..mechanism._recipe import Tree, Weld
 from ..mechanism.state import refuse_state
-from ..quantities import Real
 from ._build import mechanism_of
 from ._text import checked
 from .body_tables import told_body
 from .constraint_tables import told_constraints
 from .contact_tables import Notes, told_contacts
 from .control_tables import told_controller
+from .element_tables import told_element
 from .form_tables import plain, plain_fields, plain_gravity
 from .model import Scenario
 from .world_tables import Link, Spring
@@ -32,7 +33,7 @@ WORDS = ("title", "about", "source")
 
 
 def scenario_of(
-    world: WorldLike, start: StateLike, *, until: Real, name: str, settings: Settings | None = None, **words: Any
+    world: WorldLike, start: StateLike, *, until: UntilLike, name: str, settings: Settings | None = None, **words: Any
 ) -> Scenario:
     """The scenario that simulates this world from this start."""
     if not isinstance(world, World):
@@ -49,7 +50,7 @@ def scenario_of(
         "pause_in_impact": world.pause_in_impact,
         "mechanisms": _mechanisms(world.mechanism),
         "start": _start(world.mechanism, refuse_state(start, world.mechanism)),
-        "run": {"until": plain(until)} | _run(settings_or_default(settings)),
+        "run": {"until": told_until(until)} | _run(settings_or_default(settings)),
     } | {word: text for word, text in words.items() if text is not None}
     for automaton in world.automata:
         _add(data, automaton, world, notes)
@@ -141,10 +142,12 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> No
     kept = stated(automaton, "table")
     if kept == "contacts":
         told = told_contacts(automaton, notes)
-    elif kept == "joints":  # the links have them
+    elif kept in ("joints", "until"):  # the links have them; [run] has it
         return
     elif kept == "springs":
         told = {automaton.name: Spring.told(automaton)}
+    elif kept == "elements":
+        told = {automaton.name: told_element(automaton)}
     else:
         kept, told = "control", {automaton.name: told_controller(automaton, world)}
     data.setdefault(kept, {}).update(told)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from .._arguments import FileLike
+from .._arguments import FileLike, UntilLike
 from ..hybrid.settings import DEFAULT
 from ..hybrid.solvers import METHODS
-from ..quantities import Real
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
+from .element_tables import Element
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
@@ -32,6 +32,7 @@ else:
     SolverName = Literal[tuple(method.solver.name for method in METHODS)]
 
 FORMAT = 2
+Until = Annotated[Number, Field(gt=0.0)] | Word  # a time, or what happens then
 
 
 class Start(Part):
@@ -53,13 +54,21 @@ class Start(Part):
 class Run(Part):
     """Duration, solver and tolerances."""
 
-    until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
+    until: Until | list[Until] = says(
+        "end of the run [s]; or until 'hip.y < 0.4', '9 impacts', 'release hand', several"
+    )
     solver: SolverName = says(", ".join(f"{m.solver.name} ({m.choose})" for m in METHODS), DEFAULT.solver)
     rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", DEFAULT.rtol)
     atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", DEFAULT.atol)
     max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", DEFAULT.max_steps)
     max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", DEFAULT.max_events)
     ledger: bool = says("integrate the work of every force", DEFAULT.ledger)
+
+    @property
+    def end(self) -> str:
+        """When it ends, in words."""
+        each = self.until if isinstance(self.until, list) else [self.until]
+        return " or ".join(one if isinstance(one, str) else f"{one:g} s" for one in each)
 
 
 class Capture(Part):
@@ -115,6 +124,7 @@ class Output(Part):
     """What is written."""
 
     figures: list[Word] | None = says("which figures; all that suit if left out", None)
+    signals: Annotated[list[Text], Field(max_length=12)] = says("curves to draw, such as 'com.y'; in a figure", [])
     report: bool = says("write report.html", True)
     samples: Annotated[int, Field(ge=2, le=1_000_000)] = says("number of evenly spaced instants in trajectory.nc", 2000)
 
@@ -144,6 +154,7 @@ class Scenario(Part):
     contacts: dict[Word, Contact] = says("by name", {})
     ground: GroundTable | None = says("whole-body contact; written as contacts", None)
     springs: dict[Word, Spring] = says("by name", {})
+    elements: dict[Word, Element] = says("drag and rolling resistance, by name", {})
     constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)
@@ -155,6 +166,18 @@ class Scenario(Part):
     compare: list[Word] = says("variants that are run beside it, for comparison", [])
     output: Output = says("what is written", Output())
     study: Study | None = says("many runs of it: `carom sweep`", None)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its world, and its text."""
+        from ..report._sketch import sketch
+        from ..report.notebook import preformatted
+        from ._build import beginning
+
+        picture = ""
+        if self.crawl is None and self.start is not None:
+            world = self.world()
+            picture = sketch(world, beginning(self, world).q)
+        return f"{picture}<details><summary>{self.name}.toml</summary>{preformatted(self.toml())}</details>"
 
     # -- between files and Python --------------------------------------------------------------------------------------
 
@@ -177,7 +200,7 @@ class Scenario(Part):
         world: World,
         start: State,
         *,
-        until: Real,
+        until: UntilLike,
         name: str = "world",
         settings: Settings | None = None,
         **words: Any,

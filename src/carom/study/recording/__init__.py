@@ -14,3 +14,4 @@ from .running import RunningTurns as RunningTurns
 from .signals import Coordinate as Coordinate
 from .signals import Signal as Signal
 from .signals import SitePart as SitePart
+from .signals import Written as Written

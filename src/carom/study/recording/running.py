@@ -17,9 +17,13 @@ from ...hybrid.scene import Continuous, merge
 from ...hybrid.world import World
 from ...quantities import Flag, Real
 from .recorder import AbstractRecorder, Sight, peak_within
-from .signals import Coordinate, Signal
+from .signals import Instant, Signal
 
 STATISTICS = ("least", "most", "size", "final")
+
+
+def instant_of(c: Carry) -> Instant:
+    return Instant(c.t, c.y, c.phases, c.memory, c.rate)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,14 +49,15 @@ class Running(AbstractRecorder):
         if self.statistic == "final":
             return kept
         world, c, a, new = sight.world, sight.old, sight.tried, sight.new
-        kept = self._met(kept, sight.step, c.t, lambda: self.signal.value(world, c.t, c.y))
-        return self._met(kept, sight.hit, new.t, lambda: self.signal.value(world, new.t, a.y))
+        kept = self._met(kept, sight.step, c.t, lambda: self.signal.value(world, instant_of(c)))
+        last = instant_of(c)._replace(t=new.t, y=a.y, rate=a.rate)
+        return self._met(kept, sight.hit, new.t, lambda: self.signal.value(world, last))
 
     def _met(self, kept: Real, when: Flag, t: Real, value: Callable[[], Any]) -> Any:
         return jax.lax.cond(when & (t >= self.after), lambda k: jnp.maximum(k, self._of(value())), lambda k: k, kept)
 
     def end(self, world: World, last: Carry, kept: Real) -> dict[str, Any]:
-        final = self._of(self.signal.value(world, last.t, last.y))
+        final = self._of(self.signal.value(world, instant_of(last)))
         best = final if self.statistic == "final" else jnp.maximum(kept, final)
         best = jnp.where(last.t >= self.after, best, jnp.nan)
         return {"value": -best if self.statistic == "least" else best}
@@ -60,17 +65,20 @@ class Running(AbstractRecorder):
 
 @dataclasses.dataclass(frozen=True)
 class RunningTurns(Running):
-    """The same of a coordinate, which is also looked at where it turns inside a step."""
-
-    signal: Coordinate
+    """The same, also looked at where it turns inside a step: of what has a rate along the motion."""
 
     def see(self, sight: Sight, kept: Real) -> Any:
         if self.statistic == "final":
             return kept
-        c, a, new, k = sight.old, sight.tried, sight.new, self.signal.index
+        c, a, new, world = sight.old, sight.tried, sight.new, sight.world
         last = jax.tree.map(lambda x, y: jnp.where(sight.hit, x, y), a.y, new.y)
-        ends = [(y.q[k], y.v[k]) for y in (c.y, last)]
-        at, turned = peak_within(sight, ends[0], ends[1], lambda t, y, rate: (y.q[k], y.v[k]))
+        first = instant_of(c)
+        ends = [self.signal.moving(world, at) for at in (first, first._replace(t=new.t, y=last, rate=a.rate))]
+
+        def of(t: Real, y: Continuous, rate: Continuous) -> Any:
+            return self.signal.moving(world, first._replace(t=t, y=y, rate=rate))
+
+        at, turned = peak_within(sight, ends[0], ends[1], of)
         for t, value in ((c.t, ends[0][0]), (new.t, ends[1][0]), (at, turned)):
             kept = jnp.where(sight.step & (t >= self.after), jnp.maximum(kept, self._of(value)), kept)
         return kept
@@ -78,9 +86,10 @@ class RunningTurns(Running):
 
 @dataclasses.dataclass(frozen=True)
 class Mean(AbstractRecorder):
-    """The mean over time of a signal: by a cubic in each step; of a rate, by how far it came."""
+    """The mean over time of a signal, or, `whole`, its integral: by a cubic in each step; a rate by how far it came."""
 
     signal: Signal
+    whole: bool = False
 
     @property
     def key(self) -> str:
@@ -92,13 +101,16 @@ class Mean(AbstractRecorder):
     def see(self, sight: Sight, kept: Real) -> Any:
         c, a, new = sight.old, sight.tried, sight.new
         last = jax.tree.map(lambda x, y: jnp.where(sight.hit, x, y), a.y, new.y)
-        begin, end = (self.signal.moving(sight.world, y) for y in (c.y, last))
+        first = instant_of(c)
+        begin, end = (
+            self.signal.moving(sight.world, at) for at in (first, first._replace(t=new.t, y=last, rate=a.rate))
+        )
         h = new.t - c.t
         part = 0.5 * h * (begin[0] + end[0]) + h * h / 12.0 * (begin[1] - end[1])
         return kept + jnp.where(sight.step, end[0] - begin[0] if self.signal.rate else part, 0.0)
 
     def end(self, world: World, last: Carry, kept: Real) -> dict[str, Any]:
-        return {"value": jnp.where(last.t > 0.0, kept / last.t, jnp.nan)}
+        return {"value": kept if self.whole else jnp.where(last.t > 0.0, kept / last.t, jnp.nan)}
 
 
 class Sizes(NamedTuple):

@@ -91,7 +91,7 @@ def _table(kind: str, sides: Sequence[Compared], differences: Sequence[Differenc
     body = "".join(
         f'<tr><td class="word">{escape(row.name)}</td>'
         + "".join(f"<td>{_shown(value)}</td>" for value in row.values)
-        + f'<td>{escape(row.unit)}</td><td>{_spread(row)}</td></tr>'
+        + f"<td>{escape(row.unit)}</td><td>{_spread(row)}</td></tr>"
         for row in rows
     )
     table = (

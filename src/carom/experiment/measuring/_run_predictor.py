@@ -18,10 +18,10 @@ from ...scenario._build import beginning, settings_of, world_of
 from ...scenario._change import changed
 from ...scenario.model import Scenario
 from ...study._slopes import GOOD, Recorded, Wanted, recorded
-from ...study.recording.series import AwaitedImpacts
+from ...study.recording._series import AwaitedImpacts
 from ..sweeping._lane_worlds import LaneStart, LaneWorld, can_be_traced, why
 from ._channels import read_impacts
-from ._records import Records
+from ._recorded_runs import Records
 
 STEP = 1e-6  # of a number's size: differences of worlds that cannot be traced
 LONGER = 20.0  # times the length of the scenario's run: impacts that were measured may come later on the way

@@ -22,9 +22,9 @@ from ...study.fitting._fit_input import bounds_of, check_confidence, compared
 from ...study.fitting._solving import Effort, Guess
 from ...study.fitting.estimate import fitted
 from ._plausible import refuse_gravity, refuse_late, refuse_scale
-from ._records import Records, records_of
+from ._recorded_runs import Records, records_of
+from ._recorded_tables import tables_of
 from ._run_predictor import RunPredictor, horizon_of
-from ._tables import tables_of
 from ._varied import bounds_within, guesses_of, parameters_of
 
 if TYPE_CHECKING:

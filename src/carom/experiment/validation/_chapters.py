@@ -131,11 +131,11 @@ def bounce_chapter(s: BounceStudy, figure: str) -> str:
     if known is not None:
         parts.append(
             "**What it says.** For the light ball a constant restitution in vacuum is refuted. Restitution that falls "
-            "with speed does better, and air better still: the laws with drag win every resample, and have the lower AIC "
-            f"by far. With drag and one restitution: {estimates(known)} (drag over mass, in 1/m). A regulation ball of "
-            f"2.7 g and 40 mm with the textbook's drag coefficient, 0.47, has {KNOWN_DRAG:.3f} 1/m, which was not used in "
-            "the fit. Whether restitution depends on speed beside that, held-out errors do not tell. The heavy balls feel "
-            "no air that these records could show, and one number is enough for them."
+            "with speed does better, and air better still: the laws with drag win every resample, with the lower AIC "
+            f"by far. With drag and one restitution: {estimates(known)} (drag over mass, in 1/m). A regulation "
+            f"ball of 2.7 g and 40 mm with the textbook's drag coefficient, 0.47, has {KNOWN_DRAG:.3f} 1/m, which was "
+            "not used in the fit. Whether restitution depends on speed beside that, held-out errors do not tell. The "
+            "heavy balls feel no air that these records could show, and one number is enough for them."
         )
     parts.append(f"![Ratios of intervals against the interval, by ball, with three laws]({figure})")
     return "\n\n".join(parts)

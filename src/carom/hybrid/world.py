@@ -207,9 +207,7 @@ class World(eqx.Module):
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
 
-    def _repr_html_(self) -> str:
-        """In a notebook: a drawing, and what acts on it."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""

@@ -261,9 +261,7 @@ class Mechanism(eqx.Module):
         numbers, topology = welded(self.numbers, self.topology, link, body, at, angle)
         return mechanism_of(numbers, topology, self.recipe.welded(Weld(link, body, at, angle)))
 
-    def _repr_html_(self) -> str:
-        """In a notebook: a drawing, and the table of links."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         return table(self.numbers, self.topology)

@@ -76,9 +76,9 @@ class Result(Expressed):
     def outcome(self) -> str:
         """How the run ended, in words."""
         words = outcome.describe(int(self.final.outcome))
-        from ._cautions import deepest
+        from ._cautions import deepest, ended_as
 
-        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else words
+        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else ended_as(self, words)
 
     @property
     def made(self) -> Made:
@@ -87,7 +87,7 @@ class Result(Expressed):
 
     @property
     def finished(self) -> bool:
-        return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
+        return int(self.final.outcome) in outcome.GOOD
 
     @property
     def penetration(self) -> float:
@@ -254,9 +254,7 @@ class Result(Expressed):
 
         return animate(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the player of the run."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         s = self.statistics

@@ -36,6 +36,7 @@ bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/size.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/studio.py
 
 # The documentation as a site, in build/site: no network is asked, and every link is followed.
 docs: $(VENV)/docs-ready

@@ -124,6 +124,8 @@ if TYPE_CHECKING:
     from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.comparing import Comparison as Comparison
     from .experiment.comparing import compare as compare
+    from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
+    from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
     from .study import box_dimension as box_dimension
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
+    from .study import find_orbits as find_orbits
     from .study import fit as fit
     from .study import lyapunov as lyapunov
     from .study import poincare as poincare

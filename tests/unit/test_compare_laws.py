@@ -1,10 +1,14 @@
 """Laws side by side: the one that made the data wins, folds are honest, gaps and records are kept together."""
 
+import json
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import carom
+from carom.cli.app import app
 
 V = np.random.default_rng(0).uniform(0.5, 4.0, 60)  # [m/s] speeds before 60 blows
 NOISE = 0.02
@@ -103,3 +107,59 @@ def test_mistakes_get_a_sentence(unchecked):
         "returns shape .2,. for 60 rows",
         lambda: carom.compare_laws(DATA, {"c": PUBLISHED}, error=lambda *_: [0.0, 1.0]),
     )
+
+
+# -- scenarios ---------------------------------------------------------------------------------------------------------
+
+E = "contacts.floor.normal.restitution"
+
+
+def drops():
+    """Six drops from known heights, three impacts each, 1 ms."""
+    rng, rows = np.random.default_rng(5), []
+    for drop, height in enumerate(np.linspace(0.5, 1.5, 6)):
+        t, speed = np.sqrt(2 * (height - 0.1) / 9.8), np.sqrt(2 * 9.8 * (height - 0.1))
+        for k in range(3):
+            rows.append((f"drop{drop}", k + 1, t + 1e-3 * rng.normal(), height))
+            speed *= 0.7
+            t += 2 * speed / 9.8
+    names = ("record", "impact", "t_start", "start.base.1")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_scenarios_are_laws_that_are_judged_on_runs_they_have_not_seen(tmp_path):
+    """The scenario that made the data against one in a weaker gravity."""
+    ball = carom.Scenario.load("ball-drop")
+    laws = {"weak": ball.with_({"gravity": 8.0}), "right": ball}
+    found = carom.compare_laws(drops(), laws, vary=E, folds=3)
+    assert list(found.laws) == ["right", "weak"] and found.laws["right"].wins == 1.0
+    assert found.records == 6 and found.data == 18 and found.laws["right"].parameters == 1
+    assert 0.7 < found.laws["right"].error < 1.3  # in units of the noise, which the best law's residuals say
+    assert all(fit.estimate[E] == pytest.approx(0.7, abs=0.01) for fit in found.laws["right"].folds)
+    data = drops()
+    rows = [",".join(map(str, row)) for row in zip(*data.values(), strict=True)]
+    (tmp_path / "drops.csv").write_text("\n".join([",".join(data), *rows]))
+    command = ["fit", "ball-drop", "-d", str(tmp_path / "drops.csv"), "--vary", E, "--laws", "gravity=8.0,9.8"]
+    told = CliRunner().invoke(app, [*command, "--folds", "3", "--json"])
+    assert told.exit_code == 0, told.output
+    numbers = json.loads(told.stdout)
+    assert numbers["best"] == "9.8" and numbers["laws"]["9.8"]["error"] == pytest.approx(found.laws["right"].error)
+
+
+def test_one_run_cannot_judge_what_it_was_fitted_to():
+    with pytest.raises(carom.CaromError, match=r"the data are one run.*record several"):
+        carom.compare_laws({"impact": [1, 2], "t_start": [0.4, 1.0]}, ["ball-drop"], vary=E)
+    with pytest.raises(carom.CaromError, match=r"the laws are models; give carom.Observations"):
+        carom.compare_laws({"impact": [1]}, {"constant": CONSTANT}, vary=E)
+
+
+def test_the_figure_shows_every_law_that_could_be_judged(found):
+    figure = carom.figures.laws_compared(found, DATA, V, labels=("speed [m/s]", "restitution"), ratio=True)
+    upper, lower = figure.axes
+    assert [t.get_text().split(":")[0] for t in upper.get_legend().get_texts()] == ["data", "power", "constant"]
+    lines = {line.get_label().split(":")[0]: line for line in upper.get_lines()}
+    e = found.laws["constant"].fit.estimate["e"]
+    np.testing.assert_allclose(lines["constant"].get_ydata(), e)
+    assert lower.get_xlabel() == "speed [m/s]"
+    with pytest.raises(carom.CaromError, match="along has shape"):
+        carom.figures.laws_compared(found, DATA, V[:3])

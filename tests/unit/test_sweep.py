@@ -246,6 +246,16 @@ def test_a_cluster_that_does_not_answer_is_refused(monkeypatch):
         Workers("tcp://127.0.0.1:9")
 
 
+def test_two_processes_write_the_same_bytes(stored, tmp_path):
+    place = tmp_path / "balls.zarr"
+    study(place, cluster="local:2")
+
+    def chunks(store):
+        return {p.relative_to(store): p.read_bytes() for p in store.rglob("*") if p.is_file() and p.name != "zarr.json"}
+
+    assert chunks(place) == chunks(stored) and len(chunks(place)) > 4
+
+
 def test_tasks_cover_the_grid_once_and_never_mix_categories():
     plan = Plan("", module.axes_of(BALL, {HEIGHT: "0:1:5", LAW: ["newton", "poisson"], E: "0:1:7"}), False, (), 0, 10)
     seen = np.zeros(plan.shape, dtype=int)

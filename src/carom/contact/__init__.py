@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .impact import ViscoelasticRestitution as ViscoelasticRestitution
     from .impact import impact_blocks as impact_blocks
     from .impact.blow import blow as blow
+    from .impact.rubbing_blow import rubbing_blow as rubbing_blow
     from .inverse import ContactEfforts as ContactEfforts
     from .inverse import ContactInverse as ContactInverse
     from .material import Material as Material

@@ -95,7 +95,8 @@ def _span(values: np.ndarray) -> tuple[float, float]:
 
 def _titled(data: StudyLike, name: Name) -> str:
     words = name.split(".")
-    lines = [".".join(words[:-2]), ".".join(words[-2:])] if len(words) > 2 else [name]
+    last = 2 if words[-1].isdigit() else 1  # of start.angles.0 both
+    lines = [".".join(words[:-last]), ".".join(words[-last:])] if len(words) > last else [name]
     unit = data[name].attrs.get("units", "-")
     return "\n".join(lines) + (f" [{unit}]" if unit not in ("-", "") else "")
 

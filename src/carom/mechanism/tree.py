@@ -195,9 +195,11 @@ class Mechanism(eqx.Module):
         """
         errors.vector("mechanism", "q", q, self.dof)
         nb, above = self.topology.base_dof, np.asarray(self.topology.turned_by)
+        lib = np if self.topology.elastic is False and not errors.traced(q) else jnp
+        q = lib.asarray(q, dtype=float)
         angles = q[self.topology.angles]
-        relative = angles - jnp.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
-        return jnp.concatenate([q[:nb], relative, q[nb + len(above) :]])
+        relative = angles - lib.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
+        return jnp.asarray(lib.concatenate([q[:nb], relative, q[nb + len(above) :]]))
 
     def _slopes(self, q: Vector) -> Any:
         """By how much the section that carries each joint has turned against its link [rad]."""

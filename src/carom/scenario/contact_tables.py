@@ -251,7 +251,7 @@ def told_law(law: Any, notes: Notes) -> dict[str, Any]:
         if isinstance(value, contact.Material):
             names = [f.name for f in dataclasses.fields(value)]
             out[field.name] = notes.name("materials", "material", plain_fields(value, names))
-        elif isinstance(value, contact.AbstractRestitution):
+        elif entry_of(value.__class__) is not None:  # a restitution that is a function of speed
             out[field.name] = told_law(value, notes)
         elif value is not None:
             out[field.name] = plain(value)

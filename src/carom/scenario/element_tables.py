@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import registry
 from ..forms import Slot
+from ..hybrid.automaton import AbstractAutomaton
 from .form_tables import FormTable, choice, form_table, told_by
 
 
@@ -31,6 +32,6 @@ else:
     Element = choice(ELEMENTS)
 
 
-def told_element(element: Any) -> dict[str, Any]:
+def told_element(element: AbstractAutomaton) -> dict[str, Any]:
     """An element as a table."""
     return told_by(ELEMENTS, f"'{element.name}'", element)

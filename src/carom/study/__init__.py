@@ -12,6 +12,7 @@ from .fitting import Observations as Observations
 from .fitting import compare_laws as compare_laws
 from .fitting import fit as fit
 from .free_strike import simulated_restitution as simulated_restitution
+from .many_orbits import find_orbits as find_orbits
 from .many_starts import Attractors as Attractors
 from .many_starts import attractors as attractors
 from .many_starts import box_dimension as box_dimension

@@ -46,6 +46,7 @@ class Batch(eqx.Module):
     impacts: dict[str, np.ndarray]  # (lanes, n) columns of the first n impacts
     returns: dict[str, np.ndarray]  # to a section: t (lanes, keep), q and v (lanes, keep, dof), jumped, and their count
     at: dict[str, np.ndarray]  # q and v (lanes, times, dof) at the times asked for
+    states: Any = ()  # of every automaton, extra states among them, as the engine carries them
 
     @property
     def failed(self) -> np.ndarray:
@@ -155,6 +156,7 @@ def _batch_of(carry: Ends, made: Made, asked: Asked) -> Batch:
         carry.extra,
         made,
         *asked.read(carry.records),
+        carry.y.extra,
     )
 
 

@@ -15,4 +15,6 @@ from .plastic import Plastic as Plastic
 from .poisson import Poisson as Poisson
 from .rigid import RigidContacts as RigidContacts
 from .rigid_contact import RigidContact as RigidContact
+from .rubbing_blow import RubbingBlow as RubbingBlow
+from .rubbing_blow import rubbing_blow as rubbing_blow
 from .stronge import Stronge as Stronge

@@ -56,6 +56,9 @@ class RunChannel:
     unit: str
 
 
+Channel = SeriesChannel | ImpactChannel | RunChannel
+
+
 def signal_names(world: World) -> tuple[str, ...]:
     """What can be recorded of this world over time."""
     top = world.mechanism.topology

@@ -20,7 +20,7 @@ MISTAKEN = {
     180.0 / math.pi: ("degrees", "deg"),
     1e6: ("millionths of it", "u"),
 }
-ALIKE, NEAR = 0.98, 0.15  # correlation from which two signals have one shape; how near the factor has to be
+ALIKE, NEAR = 0.9, 0.25  # correlation from which two signals have one shape; how near the factor has to be
 
 
 def refuse_gravity(value: Real, where: str) -> None:

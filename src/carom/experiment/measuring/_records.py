@@ -14,6 +14,7 @@ from ...scenario.model import Scenario
 from ._channels import (
     INTERVAL,
     OF_IMPACT,
+    Channel,
     ImpactChannel,
     RunChannel,
     SeriesChannel,
@@ -65,7 +66,11 @@ class Records:
 
     @property
     def unit(self) -> dict[str, str]:
-        return {c.name: c.unit for c in (*self.series, *self.impacts, *self.runs)}
+        return {c.name: c.unit for c in self.channels}
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        return (*self.series, *self.impacts, *self.runs)
 
 
 class _Filling:
@@ -73,14 +78,14 @@ class _Filling:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self.channels: dict[str, SeriesChannel | ImpactChannel | RunChannel] = {}
+        self.channels: dict[str, Channel] = {}
         self.cells: dict[str, dict[tuple[int, int], float]] = {}
         self.noise: dict[str, float | None] = {}
         self.known: dict[str, np.ndarray] = {}
         self.stated: set[str] = set()
         self.rows = 0
 
-    def add(self, channel: SeriesChannel | ImpactChannel | RunChannel, table: Table, column: str) -> float:
+    def add(self, channel: Channel, table: Table, column: str) -> float:
         """A channel of a table's column; the factor of its unit."""
         self.channels[channel.name] = channel
         factor = 1.0
@@ -115,7 +120,6 @@ def records_of(scenario: Scenario, world: World, tables: Sequence[Table], from_f
             _impacts(scenario, world, table, filling)
         elif table.kind == "runs":
             _runs(scenario, world, table, filling)
-    kinds = {kind: tuple(c for c in filling.channels.values() if isinstance(c, kind)) for kind in KINDS}
     widths = {SeriesChannel: clock.shape[1], ImpactChannel: filling.rows, RunChannel: 1}
     measured = {c.name: filling.array(c.name, widths[type(c)]) for c in filling.channels.values()}
     for name, x in measured.items():
@@ -126,20 +130,20 @@ def records_of(scenario: Scenario, world: World, tables: Sequence[Table], from_f
         raise CaromError(
             f"{listed} has no column that was measured; name one as carom does, such as y.ball.tip or t_start"
         )
-    rows = filling.rows + any(c.field == INTERVAL for c in kinds[ImpactChannel])  # type: ignore[union-attr]
+    channels = filling.channels.values()
+    impacts = tuple(c for c in channels if isinstance(c, ImpactChannel))
     return Records(
         names,
         clock,
-        *kinds.values(),
-        rows,
+        tuple(c for c in channels if isinstance(c, SeriesChannel)),
+        impacts,
+        tuple(c for c in channels if isinstance(c, RunChannel)),
+        filling.rows + any(c.field == INTERVAL for c in impacts),
         measured,
         filling.noise,
         filling.known,
-        frozenset(filling.stated),  # type: ignore[arg-type]
+        frozenset(filling.stated),
     )
-
-
-KINDS = (SeriesChannel, ImpactChannel, RunChannel)
 
 
 def _series(

@@ -17,12 +17,13 @@ from ...scenario._build import beginning, settings_of, world_of
 from ...scenario._change import changed
 from ...scenario.model import Scenario
 from ...study._slopes import GOOD, Recorded, Wanted, recorded
-from ...study.recording._impact_table import ImpactTable
+from ...study.recording.series import AwaitedImpacts
 from ..sweeping._lane_worlds import LaneStart, LaneWorld, can_be_traced, why
 from ._channels import read_impacts
 from ._records import Records
 
 STEP = 1e-6  # of a number's size: differences of worlds that cannot be traced
+LONGER = 20.0  # times the length of the scenario's run: impacts that were measured may come later on the way
 SLACK = 1e-9  # a run ends this much after its last instant, so that this is inside
 
 
@@ -55,7 +56,7 @@ class RunPredictor:
     @functools.cached_property
     def _wanted(self) -> Wanted:
         needs = tuple(sorted({name for c in self.records.impacts for name in c.needs}))
-        table = (ImpactTable(self.records.rows, needs),) if self.records.impacts else ()
+        table = (AwaitedImpacts(self.records.rows, needs),) if self.records.impacts else ()
         rest = {c.recorder.key: c.recorder for c in self.records.runs}
         return Wanted(tuple(c.signal for c in self.records.series), (*table, *rest.values()))
 
@@ -64,12 +65,17 @@ class RunPredictor:
         return settings_of(self.scenario).integration(self.scenario.run.until)
 
     @functools.cached_property
+    def _lasting(self) -> bool:
+        """Do impacts take time? Then a lane does not know when it has seen enough of them."""
+        return not all(contact.rigid for contact in world_of(self.scenario).contacts)
+
+    @functools.cached_property
     def until(self) -> np.ndarray:
-        """When each run ends [s]: at its last instant, or with the scenario where it is more than signals over time."""
+        """When each run ends [s]: at its last instant, with the scenario, or with the last impact that is awaited."""
         last = np.max(np.where(np.isfinite(self.records.times), self.records.times, 0.0), axis=1, initial=0.0)
         last = last * (1.0 + SLACK)
         if self.records.impacts or self.records.runs:
-            last = np.maximum(last, self.scenario.run.until)
+            last = np.maximum(last, self.scenario.run.until * (1.0 if self.records.runs or self._lasting else LONGER))
         return np.maximum(last, 1e-12)
 
     def numbers(self, p: np.ndarray) -> np.ndarray:
@@ -102,12 +108,17 @@ class RunPredictor:
 
     def codes(self, p: np.ndarray) -> np.ndarray:
         """How the runs end."""
-        return self._record(self.numbers(np.asarray(p, dtype=float)), None).outcome
+        return self._plainly(p).outcome
 
     def values(self, p: np.ndarray) -> dict[str, np.ndarray]:
         """Channels (runs, n) alone."""
-        found = self._channels(self._record(self.numbers(np.asarray(p, dtype=float)), None))[0]
+        found = self._channels(self._plainly(p))[0]
         return {name: x[:, : self.records.measured[name].shape[1]] for name, x in found.items()}
+
+    def _plainly(self, p: np.ndarray) -> Recorded:
+        """Without slopes; of worlds that are traced by the program that has them, which is there already."""
+        table = self.numbers(np.asarray(p, dtype=float))
+        return self._record(table, np.zeros_like(table) if self.traced else None)
 
     # -- lanes ---------------------------------------------------------------------------------------------------------
 
@@ -174,7 +185,7 @@ class RunPredictor:
                 words = why(self._lane, table[k]) or outcome.describe(int(code))
                 return f"the run{self._of(k)} fails at the start of the search: {words}"
         values = self.values(p)
-        for channel in (*self.records.series, *self.records.impacts, *self.records.runs):
+        for channel in self.records.channels:
             missing = np.isfinite(self.records.measured[channel.name]) & ~np.isfinite(values[channel.name])
             if not np.any(missing):
                 continue
@@ -183,7 +194,7 @@ class RunPredictor:
                 last = int(np.sum(np.isfinite(values[channel.name][run])))
                 return (
                     f"impact {row + 1}{self._of(run)} was measured ({channel.name}), and with the numbers at the "
-                    f"start of the search the run has {last} until {self.until[run]:g} s; start nearer, or make it longer"
+                    f"start of the search the run has {last} until {self.until[run]:g} s; start nearer, or let it last"
                 )
             return f"'{channel.name}'{self._of(run)} has no value with the numbers at the start of the search"
         return None

@@ -47,8 +47,10 @@ def _guess(scenario: Scenario, path: Name, given: Any, what: str) -> float:
     if path.split(".")[0] in FIXED:
         raise CaromError(f"{what} {path}: it does not change the motion; vary a number of the world, or of its start")
     now = _now(scenario, path)
+    if isinstance(now, str):
+        raise CaromError(f"{what} {path}: it is '{shortened(now, 40)}', a word; words are compared: --laws {path}=a,b")
     try:
-        value = float(now if given is None else given) if not isinstance(now, bool | str) else None
+        value = float(now if given is None else given) if not isinstance(now, bool) else None
     except (TypeError, ValueError):
         value = None
     try:

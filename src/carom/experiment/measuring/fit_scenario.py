@@ -51,13 +51,17 @@ class ScenarioFit:
     predictor: RunPredictor
 
     def __repr__(self) -> str:
-        cells = sum(x.size for x in self._cells().values())
+        cells = sum(x.size for x in self.cells.values())
         gaps = cells - self.records.data
-        runs = f"{len(self.records.names)} run{'s' * (len(self.records.names) != 1)}"
-        lines = [repr(self.fit), f"  {runs}, {len(self.measured)} channels, {gaps} of {cells} cells are gaps"]
+        runs, channels = (
+            f"{count} {word}{'s' * (count != 1)}"
+            for count, word in ((len(self.records.names), "run"), (len(self.measured), "channel"))
+        )
+        lines = [repr(self.fit), f"  {runs}, {channels}, {gaps} of {cells} cells are gaps"]
         return "\n".join([*lines, *(f"  {words}" for words in self.advice)])
 
-    def _cells(self) -> dict[str, np.ndarray]:
+    @property
+    def cells(self) -> dict[str, np.ndarray]:
         """What could have been measured: all instants of every run, all impacts up to the last one."""
         there = np.isfinite(self.records.times)
         series = {c.name for c in self.records.series}

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._arguments import Count, Name, StudyLike
 from ...errors import CaromError, name_in
-from ._study_store import needed
+from ._needed import needed
 
 if TYPE_CHECKING:
     import xarray
@@ -31,7 +31,7 @@ def saltelli(parameters: Count, count: Count, seed: Count) -> np.ndarray:
     if count & (count - 1) or count < 2:
         raise CaromError(
             f"sample of a study is {count}; with method {SALTELLI} it must be a power of two, such as "
-            f"{1 << max(count, 2).bit_length() - 1}: points in between lose the balance of the sequence"
+            f"{1 << max(round(np.log2(count)), 1)}: other counts lose the balance of the sequence"
         )
     problem = {
         "num_vars": parameters,
@@ -45,7 +45,7 @@ def sobol_indices(data: StudyLike, name: Name, *, seed: Count = 0) -> xarray.Dat
     """First and total Sobol indices of a number of a study over its parameters, with 95 % confidence intervals.
 
     The study has been drawn for it: `carom.sweep(..., sample=1024, method="saltelli")`. Where a run does not have the
-    number, the runs that belong to it are left out, too; `attrs["left_out"]` says how many of the drawn points these are.
+    number, the runs that belong to it are left out, too: `attrs["left_out"]` of the drawn points.
 
         data = carom.sweep("ball-drop", {"start.base.1": (0.5, 1.0), "gravity": (5.0, 15.0)}, ["impact.1.t_start"],
                            sample=256, method="saltelli")
@@ -68,7 +68,7 @@ def sobol_indices(data: StudyLike, name: Name, *, seed: Count = 0) -> xarray.Dat
     if len(values) < max(len(groups) // 2, 8) or not np.ptp(values) > 0.0:
         why = "it is the same everywhere" if len(values) and np.ptp(values) == 0.0 else "too many runs do not have it"
         raise CaromError(
-            f"there are no indices of '{name}': {why} ({len(groups) - len(values)} of {len(groups)} points)"
+            f"there are no indices of '{name}': {why} ({len(groups) - len(values)} of {len(groups)} points have none)"
         )
     problem = {"num_vars": len(paths), "names": paths, "bounds": [[0.0, 1.0]] * len(paths)}
     found = analyze(problem, values.ravel(), calc_second_order=False, num_resamples=RESAMPLES, seed=seed)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..._arguments import ClusterLike, Count, FileLike, Name, NamesInOrder, ScenarioLike
 from ...scenario.library import load
+from ._needed import needed
 from ._study import run_study, study_of
 from ._study_formats import refuse_format
-from ._study_store import needed
 from ._workers import Workers
 
 if TYPE_CHECKING:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ... import errors
 from ...quantities import Function
-from ._fit_input import called
-from ._observed import Model, Observations
-from .estimate import Fit, fit
+from ._observed import AbstractModel, Observations
+from .estimate import Fit
+
+if TYPE_CHECKING:
+    from .compare import Comparison
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,50 +31,35 @@ class Held:
 
 def judge(
     data: Observations,
-    model: Model,
+    model: AbstractModel,
     parts: list[np.ndarray],
     error: Function | None,
     max_evaluations: int,
     told: Function,
 ) -> Held:
     """One law: fitted to everything, and to each part's complement."""
-    with_inputs = data.inputs is not None
-    predict = jax.jit(partial(called, model.predict, with_inputs))
-    options = {
-        "noise": data.noise,
-        "args": data.inputs,
-        "positive": model.positive,
-        "bounds": model.bounds,
-        "gaps": True,
-    }
-    parameters = len(jax.tree.leaves(jax.tree.map(np.ravel, model.start)))
     predicted = {name: np.full(x.shape, np.nan) for name, x in data.channels.items()}
     fitted: list[Fit] = []
+    count = 0
     try:
         for k, rows in enumerate([np.zeros(data.rows, dtype=bool), *parts]):
             told(k)
-            here: Any = model.start
-            if parameters:
-                fitted.append(
-                    fit(
-                        model.predict, data.without(rows), here, throw=False, max_evaluations=max_evaluations, **options
-                    )
-                )
-                here = fitted[-1].parameters
-            out = predict(jax.tree.map(lambda x: jnp.asarray(x, dtype=float), here), data.inputs)
-            named = out if isinstance(out, Mapping) else {"": out}
+            found = model.fitted(data, data.without(rows), max_evaluations)
+            named = model.predicted(data, found)
+            if found is not None:
+                fitted.append(found)
+                count = len(found.names)
             if k == 0:
-                everything = {name: np.asarray(x, dtype=float) for name, x in named.items()}
-            else:
-                for name, x in named.items():
-                    predicted[name][rows] = np.asarray(x, dtype=float)[rows]
+                everything = named
+                continue
+            for name, x in named.items():
+                predicted[name][rows] = x[rows]
     except errors.CaromError as refusal:
         nothing = np.full(data.rows, np.nan)
-        return Held(None, (), parameters, predicted, nothing, (np.inf, np.inf), str(refusal))
-    count = len(fitted[0].names) if fitted else 0
+        return Held(None, (), count, predicted, nothing, (np.inf, np.inf), str(refusal))
     loss = _losses(data, predicted, error, np.any(parts, axis=0))
-    held = Held(fitted[0] if fitted else None, tuple(fitted[1:]), count, predicted, loss, (0.0, 0.0))
-    return dataclasses.replace(held, criteria=_criteria(data, everything, count))
+    first, others = (fitted[0], tuple(fitted[1:])) if fitted else (None, ())
+    return Held(first, others, count, predicted, loss, _criteria(data, everything, count))
 
 
 def _losses(
@@ -115,3 +98,14 @@ def _criteria(data: Observations, predicted: dict[str, np.ndarray], parameters: 
     twice = squares if known else n * float(np.log(max(squares, np.finfo(float).tiny) / n))
     k = parameters + (not known)
     return twice + 2 * k, twice + k * float(np.log(n))
+
+
+def numbers_of(comparison: Comparison) -> dict[str, Any]:
+    """A comparison as data."""
+    keys = ("error", "interval", "wins", "behind", "parameters", "aic", "bic", "trouble")
+    laws = {name: {key: getattr(law, key) for key in keys} for name, law in comparison.laws.items()}
+    for name, law in comparison.laws.items():
+        laws[name]["estimate"] = {} if law.fit is None else law.fit.estimate
+        laws[name]["standard_error"] = {} if law.fit is None else law.fit.standard_error
+    about = {key: getattr(comparison, key) for key in ("rows", "data", "records", "held_out", "measure", "confidence")}
+    return about | {"best": comparison.best, "laws": laws}

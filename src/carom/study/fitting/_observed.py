@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
 from ... import errors
 from ..._arguments import Names
 from ...quantities import Function
+from ._fit_input import called
 from ._folds import groups_of
+from .estimate import Fit, fit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,8 +83,20 @@ class Observations:
         return np.broadcast_to(np.asarray(1.0 if given is None else given, dtype=float), x.shape)
 
 
+class AbstractModel(abc.ABC):
+    """What can be compared: it is fitted to what was measured, and predicts all of it."""
+
+    @abc.abstractmethod
+    def fitted(self, data: Observations, measured: PyTree, max_evaluations: int) -> Fit | None:
+        """A fit to `measured`, which has gaps where the data are held out; None without parameters."""
+
+    @abc.abstractmethod
+    def predicted(self, data: Observations, fit: Fit | None) -> dict[str, np.ndarray]:
+        """Channels of all rows."""
+
+
 @dataclasses.dataclass(frozen=True)
-class Model:
+class Model(AbstractModel):
     """A law to be compared: `predict(parameters, inputs)` gives `measured`, row by row; `start` is a first guess.
 
     Where the observations have no inputs it is called as `predict(parameters)`. A law without parameters (start {}) is
@@ -90,6 +107,25 @@ class Model:
     start: PyTree
     positive: Names = ()
     bounds: Any = None
+
+    def fitted(self, data: Observations, measured: PyTree, max_evaluations: int) -> Fit | None:
+        if not jax.tree.leaves(self.start):
+            return None
+        return fit(
+            self.predict, measured, self.start, noise=data.noise, args=data.inputs, positive=self.positive,
+            bounds=self.bounds, gaps=True, max_evaluations=max_evaluations, throw=False,
+        )  # fmt: skip
+
+    def predicted(self, data: Observations, fit: Fit | None) -> dict[str, np.ndarray]:
+        p = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self.start if fit is None else fit.parameters)
+        out = _run(self.predict, data.inputs is not None, p, data.inputs)
+        named = out if isinstance(out, Mapping) else {"": out}
+        return {name: np.asarray(x, dtype=float) for name, x in named.items()}
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _run(predict: Function, with_inputs: bool, parameters: PyTree, inputs: PyTree) -> Any:
+    return called(predict, with_inputs, parameters, inputs)
 
 
 def _listed(given: object) -> bool:

@@ -14,7 +14,7 @@ from ._fit_input import FitProblem
 from ._search import Evaluate, Found, Watch, plain, search
 from ._uncertainty import Levels, directions_of, uncertainty
 
-ROUNDS, SETTLED = 30, 1e-4  # of noise levels that are found from the residuals, and when they are
+ROUNDS, SETTLED = 30, 1e-3  # of noise levels that are found from the residuals, and when they are
 NUDGE = 1e-4  # standard deviations by which a change by its own size counts, where the data say nothing
 SAME = 1e-6  # of the sum of squares: two starts that differ by less ended at the same place
 

@@ -79,9 +79,9 @@ def _over(
 def _from_bound(found: Found, size: np.ndarray, spread: float, quantile: float) -> np.ndarray:
     """How far those on a bound may be from it, in units of the quantile: 2 g x + h x^2 = quantile^2."""
     J = found.slopes * size
-    curvature = 1.0 / np.maximum(np.diag(np.linalg.pinv(J.T @ J)), np.finfo(float).tiny) / spread**2
-    pull = np.abs(J.T @ found.residual) / spread**2
-    far = (np.sqrt(pull**2 + curvature * quantile**2) - pull) / curvature
+    curvature = 1.0 / np.maximum(np.diag(np.linalg.pinv(J.T @ J)), np.finfo(float).tiny)
+    pull = np.abs(J.T @ found.residual)
+    far = (np.sqrt(pull**2 + curvature * (quantile * spread) ** 2) - pull) / curvature
     return far * size / quantile
 
 

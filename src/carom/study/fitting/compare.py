@@ -28,7 +28,7 @@ from ...quantities import Function, Real
 from ._fit_input import check_confidence
 from ._folds import groups_of, parts_of, resampled, whole
 from ._judging import Held, judge, measured_rows
-from ._observed import Model, Observations
+from ._observed import AbstractModel, Observations
 from .estimate import Fit
 
 
@@ -99,7 +99,7 @@ class Comparison:
 
 def compare_laws(
     data: Observations,
-    laws: Mapping[str, Model],
+    laws: Mapping[str, AbstractModel],
     *,
     folds: Count = 5,
     train: Count | None = None,
@@ -187,7 +187,7 @@ def _ranked(
     )
 
 
-def _refuse_laws(data: Observations, laws: Mapping[str, Model]) -> None:
+def _refuse_laws(data: Observations, laws: Mapping[str, AbstractModel]) -> None:
     if not isinstance(data, Observations):
         raise errors.CaromError(
             f"data of compare_laws is a {type(data).__name__}; give carom.Observations(measured, inputs)"
@@ -195,5 +195,5 @@ def _refuse_laws(data: Observations, laws: Mapping[str, Model]) -> None:
     if not isinstance(laws, Mapping) or not laws:
         raise errors.CaromError("laws of compare_laws must be a dictionary, such as {'newton': carom.Model(...)}")
     for name, model in laws.items():
-        if not isinstance(model, Model):
+        if not isinstance(model, AbstractModel):
             raise errors.CaromError(f"law '{name}' is a {type(model).__name__}; give carom.Model(predict, start)")

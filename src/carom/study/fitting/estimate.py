@@ -94,10 +94,19 @@ class Fit:
             spread = "on its bound" if name in self.on_bounds else f"{self.standard_error[name]:.3g}"
             numbers = f"{self.estimate[name]:14.6g} {spread:>15}"
             lines.append(f"  {name:{width}} {numbers}   [{low:.6g}, {high:.6g}]")
-        return "\n".join([*lines, *(f"  {s}" for s in (*self.undetermined, *self._words()))])
+        return "\n".join([*lines, *(f"  {s}" for s in (*self.undetermined, *self.remarks))])
 
-    def _words(self) -> list[str]:
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known about the search and the noise, in sentences."""
         return [*self._about_search(), *self._about_noise()]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of them that should worry."""
+        starts = len(self.ends) > 1
+        doubtful = self.noise_known and self.chance < 1e-3
+        return [*self._about_search()[: -1 if starts else None], *(self._about_noise() if doubtful else ())]
 
     def _about_search(self) -> list[str]:
         out = [f"the search ended early: {self.stopped}; this is the best so far"] if self.stopped else []

@@ -15,6 +15,7 @@ from ...hybrid.scene import Continuous, Own
 from ...hybrid.world import World
 from ...quantities import Vector
 from ._contact_rows import places
+from ._impact_table import ImpactTable
 from .recorder import AbstractRecorder, Sight
 from .signals import Signal
 
@@ -44,6 +45,17 @@ class ContactPart:
         return touch.motion.indentation if self.part == "indentation" else getattr(touch, self.part)
 
 
+@dataclasses.dataclass(frozen=True)
+class AwaitedImpacts(ImpactTable):
+    """A table that a lane need not go on for when its rows are there.
+
+    Where impacts take time they are complete in another order than that in which they began: then it goes on.
+    """
+
+    def satisfied(self, kept: PyTree) -> Any:
+        return jnp.all(jnp.isfinite(kept.rows["t_start"])) if not kept.spells else False
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Series(AbstractRecorder):
     """These signals at these instants [s], in order; at an event those after it. What is never reached is nan.
@@ -71,6 +83,10 @@ class Series(AbstractRecorder):
             return s[0] + 1, self._put(s, self._values(sight.world, now))
 
         return jax.lax.cond(sight.step, lambda k: jax.lax.while_loop(due, fill, k), lambda k: k, kept)
+
+    def satisfied(self, kept: PyTree) -> Any:
+        last = len(self.times)
+        return (kept[0] >= last) | jnp.isinf(jnp.asarray(self.times)[jnp.minimum(kept[0], last - 1)])
 
     def end(self, world: World, last: Carry, kept: PyTree) -> dict[str, Any]:
         values = self._values(world, Instant(last.t, last.y, last.phases, last.memory))

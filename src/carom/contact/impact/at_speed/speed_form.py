@@ -35,12 +35,12 @@ class AbstractRestitution(eqx.Module):
 TINY = 1e-12  # [m/s]: slower, nothing rebounds
 
 
-def restitution_at(restitution: Any, speed: Real) -> Any:
+def restitution_at(restitution: Real | AbstractRestitution, speed: Real) -> Any:
     """A number, or what it is at this speed."""
     return restitution.at(speed) if isinstance(restitution, AbstractRestitution) else restitution
 
 
-def check_restitution(owner: str, restitution: Any) -> None:
+def check_restitution(owner: str, restitution: Real | AbstractRestitution) -> None:
     """A number in [0, 1], or one of these forms, which has checked its own numbers."""
     if isinstance(restitution, AbstractRestitution):
         return

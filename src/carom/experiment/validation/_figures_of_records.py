@@ -23,7 +23,7 @@ BINS = 12
 
 def saved(path: Path, height: float, draw: Function, *found: NamedTuple) -> None:
     """A figure as PNG, complete or not at all."""
-    with style.page(figsize=(style.WIDTH, height)) as figure:
+    with style.page(figsize=(style.width(), height)) as figure:
         draw(figure, *found)
         with written(path) as half:
             figure.savefig(half, format="png")

@@ -75,7 +75,10 @@ def simulate(
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
 
-        carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
+    >>> import carom
+    >>> rod = carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81)
+    >>> carom.simulate(rod, rod.state(angles=[60], degrees=True), until=0.5).outcome
+    'finished'
     """
     if not isinstance(world, World):
         raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")

@@ -41,6 +41,10 @@ class World(eqx.Module):
     - `friction_rule` of blows: "path", friction followed through the blow, or "end velocity", Coulomb's law for the
       velocities after each phase of it (Moreau)
     - `pause_in_impact`: neglect control and weight while a compliant impact lasts, as the arm paper's equation (7) does
+
+    >>> import carom
+    >>> carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81).state(angles=[0.5])
+    State(q=[0.5], v=[0])
     """
 
     mechanism: Mechanism

@@ -53,6 +53,11 @@ class Mechanism(eqx.Module):
     - `base`: `carom.Fixed(x, y)` (default: the origin) or `carom.Free()`
 
     Every link has the site '<link name>.tip'; the last link's is also `mechanism.tip`.
+
+    >>> import carom
+    >>> arm = carom.Mechanism([carom.Rod(length=1.0, mass=2.0), carom.Rod(length=0.5, mass=1.0)])
+    >>> arm.dof, arm.tip.name
+    (2, 'link2.tip')
     """
 
     numbers: Numbers

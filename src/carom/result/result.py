@@ -257,11 +257,10 @@ class Result(Expressed):
     _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
-        s = self.statistics
+        s, ran = self.statistics, f"<Result: {self.outcome}; t = {float(self.final.t):g} s"
         return (
-            f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
-            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s; "
-            f"{self.made}>"
+            f"{ran}, {s.events} events, {s.steps} steps ({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, "
+            f"ran in {s.run_seconds:.3f} s; {self.made}>"
         )
 
 

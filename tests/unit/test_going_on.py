@@ -77,3 +77,15 @@ def test_what_cannot_be_gone_on_with_is_said(whole, tmp_path):
     pendulum = carom.World(carom.Arm([carom.Rod(1.0, 1.0)]))
     with pytest.raises(carom.CaromError, match="has 3 coordinates; the mechanism has 1"):
         carom.simulate(pendulum, first, until=1.0)
+
+
+def test_ends_by_conditions_are_those_of_each_run(whole, tmp_path):
+    """What ended the first stretch is no part of what goes on; the second one has an end of its own."""
+    found = whole.world
+    first = carom.simulate(found, whole.start, until=["1 impacts", UNTIL], settings=EXACT)
+    second = carom.simulate(
+        found, first.save(tmp_path / "first.nc"), until="contact.floor.gap > 0.05 m", settings=EXACT
+    )
+    assert second.t[0] == first.t[-1] and second.outcome.startswith("stopped as asked")
+    third = carom.simulate(found, second, until=UNTIL, settings=EXACT)
+    np.testing.assert_allclose(third.q[-1], whole.q[-1], rtol=1e-8, atol=1e-10)

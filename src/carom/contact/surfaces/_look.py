@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ... import errors, native
-from ...quantities import Function, Index, Library, Matrix, Real, Reals, Vector
+from ...quantities import Function, Index, Library, Matrix, Real, Vector
 
 PARTS = 16  # into which a row of places, and a cell that is looked at again, is divided
 PICKED = 16  # cells that are, by each of two measures
@@ -33,13 +33,14 @@ def largest(measure: Callable[[Any], Any], middle: Real, reach: Real, rows: int)
     Evaluates `rows` times `PARTS` + 1 places, and 2 `PICKED` times as many in each of the rounds.
     """
     lib, measured = (np, _in_blocks(measure)) if native.idle() else (jnp, jax.vmap(jax.vmap(measure)))
-    middle, ends = lib.asarray(middle), lib.linspace(-1.0, 1.0, rows + 1)
-    at, most = _divided(middle + reach * ends[:-1], reach * lib.asarray(ends[1:] - ends[:-1])), lib.zeros(())
-    for left in reversed(range(ROUNDS + 1)):
+    middle, ends = lib.asarray(middle), np.linspace(-1.0, 1.0, rows + 1)
+    left: Any = middle + reach * ends[:-1]
+    at, most = _divided(left, lib.asarray(reach * np.diff(ends))), lib.zeros(())
+    for rounds in reversed(range(ROUNDS + 1)):
         found = lib.abs(measured(at))
         found = lib.where(lib.isfinite(found), found, 0.0)  # elsewhere it is outside its domain
         most = lib.maximum(most, lib.max(found, axis=(0, 1)))
-        if left:
+        if rounds:
             at = _closer(lib, at, found[..., 0], FLOOR / reach)
     return most
 
@@ -88,7 +89,7 @@ class Along(NamedTuple):
 
 
 def followed(
-    put: Callable[[Real, Real], Along], x: Reals, y: Reals, within: Function, longest: Real, steps: int
+    put: Callable[[Real, Real], Along], x: Vector, y: Vector, within: Function, longest: Real, steps: int
 ) -> Any:
     """Sharpest curvature along a curve, followed both ways from given points for so many steps.
 
@@ -113,7 +114,7 @@ def followed(
         return jnp.where(jnp.isfinite(most), most, 0.0)
 
     ways = jnp.asarray(np.repeat([-1.0, 1.0], len(x)))
-    return jnp.max(native.rows(walk)(jnp.tile(jnp.asarray(x), 2), jnp.tile(jnp.asarray(y), 2), ways))
+    return jnp.max(native.rows(walk)(jnp.concatenate([x, x]), jnp.concatenate([y, y]), ways))
 
 
 def radius_of(curvature: Real) -> Any:

@@ -11,7 +11,6 @@ from .._arguments import Name, NamesInOrder, StudyLike
 from ..hybrid import outcome
 from . import style
 
-GOOD = (outcome.FINISHED, outcome.EVENT_LIMIT)
 MOST = 5000  # lines; of more runs, as many are drawn, evenly chosen
 
 
@@ -38,7 +37,7 @@ def parallel(data: StudyLike, names: NamesInOrder, *, colour: Name | None = None
     paths = [p for p in paths if p != "point" and data[p].ndim]
     columns = [_column(data, name) for name in (*paths, *shown)]
     tint = columns[-1] if colour is None else columns[len(paths) + shown.index(colour)]
-    bad = ~np.isin(np.asarray(data["outcome"].values).ravel(), GOOD) | ~np.all(
+    bad = ~np.isin(np.asarray(data["outcome"].values).ravel(), outcome.GOOD) | ~np.all(
         np.isfinite([values for values, _ in columns]), axis=0
     )
     return _drawn(data, [*paths, *shown], columns, tint, bad, colour or shown[-1])
@@ -64,7 +63,7 @@ def _drawn(data: StudyLike, names: list[str], columns: list[Any], tint: Any, bad
     heights = np.stack([(v - low) / (high - low) for (v, _), (low, high) in zip(columns, spans, strict=True)], axis=1)
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=2)[rows]
     scale, fine = Normalize(*_span(tint[0])), ~bad[rows]
-    with style.page(figsize=(max(style.WIDTH, 1.5 * len(columns)), 3.8)) as figure:
+    with style.page(figsize=(max(style.width(), 1.5 * len(columns)), 3.8)) as figure:
         axes = figure.subplots()
         alpha = float(np.clip(60.0 / len(rows), 0.08, 0.9))
         axes.add_collection(
@@ -103,7 +102,7 @@ def _titled(data: StudyLike, name: Name) -> str:
 
 def sobol_bars(indices: StudyLike) -> Any:
     """Bars of `carom.sobol_indices`: what a parameter accounts for alone, and with the others; 95 % intervals."""
-    with style.page(figsize=(style.WIDTH, 0.9 + 0.5 * len(indices["parameter"]))) as figure:
+    with style.page(figsize=(style.width(), 0.9 + 0.5 * len(indices["parameter"]))) as figure:
         axes = figure.subplots()
         rows = np.arange(len(indices["parameter"]))
         looks = (("first", "#1d6fb8", -0.2, "alone"), ("total", "#f2a93b", 0.2, "with the others"))

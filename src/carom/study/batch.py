@@ -171,7 +171,7 @@ def _batch_of(carry: Ends, made: Made, asked: Asked, ends: tuple[str, ...]) -> B
         ends,
         made,
         *asked.read(carry.records),
-        carry.y.extra,
+        states=carry.y.extra,
     )
 
 

@@ -7,7 +7,7 @@ WORKERS ?= 2
 # Python keeps what it made of the sources for the next process, whatever the shell says: every command starts sooner.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser verify bench docs wheel format clean
+.PHONY: demo test browser verify validate bench docs wheel format clean
 
 demo: $(VENV)/ready
 	$(BIN)/carom run arm-repeated-impact --out runs/demo --replace
@@ -27,6 +27,11 @@ browser:
 # Slow proofs: engines that nobody here wrote, long integrations.
 verify: $(VENV)/verify-ready
 	$(BIN)/pytest -n $(WORKERS) tests verify
+
+# Laws against public records of impacts, clones of which are in DATA; the page docs/measured.md.
+DATA ?= ..
+validate: $(VENV)/verify-ready
+	$(BIN)/carom validate --data $(DATA) --out docs
 
 bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/forward_dynamics.py

@@ -1,9 +1,9 @@
 """Do intervals of fits to scenarios hold the truth as often as they say? Two hundred simulated copies of each record.
 
 Of 200 honest 95 % intervals 181 to 198 hold the truth (997 times in a thousand). Records: a ball that bounces
-(instants, velocities, heights) with noise that is known, and with noise that is found by channel; five intervals and nothing known
-of their noise, where Student's distribution with three degrees of freedom has to come in; an arm whose compliant blows
-are seen through its angles.
+(instants, velocities, heights) with noise that is known, and with noise that is found by channel; five intervals and
+nothing known of their noise, where Student's distribution with three degrees of freedom has to come in; an arm whose
+compliant blows are seen through its angles.
 """
 
 import dataclasses

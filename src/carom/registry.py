@@ -187,6 +187,13 @@ REPEAT = at("_simulation.repeat")
 HTML = at("report.notebook.as_html")
 # What ends a run that is not given a time alone.
 UNTIL = at("control.until.ended_by")
+
+
+def shown(thing: object) -> str:
+    """The `_repr_html_` of classes that show themselves: a drawing, a table, or the player of a run."""
+    return str(HTML.found()(thing))
+
+
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 

@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import json as json_
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from ..errors import CaromError
 from ._speech import INTERRUPTED, Stages
 
+Several: TypeAlias = list[str] | None
+
 
 def fit(
     name: Annotated[str, typer.Argument(help="A shipped scenario, or a file.")],
     data: Annotated[list[str], typer.Option("--data", "-d", help="A CSV file of records. Repeatable.")],
-    vary: Annotated[
-        list[str] | None,
-        typer.Option("--vary", help="A number of the scenario: path, or path=first guess. Repeatable."),
-    ] = None,
-    each: Annotated[
-        list[str] | None, typer.Option("--each", help="One that every run has for itself. Repeatable.")
-    ] = None,
-    noise: Annotated[
-        list[str] | None,
-        typer.Option("--noise", help="Standard deviation of a channel, channel=number, in carom's unit. Repeatable."),
-    ] = None,
+    vary: Annotated[Several, typer.Option("--vary", help="A number: path, or path=first guess. Repeatable.")] = None,
+    each: Annotated[Several, typer.Option("--each", help="One that every run has for itself. Repeatable.")] = None,
+    noise: Annotated[Several, typer.Option("--noise", help="Standard deviation, channel=number. Repeatable.")] = None,
     bounds: Annotated[
-        list[str] | None, typer.Option("--bounds", help="path=low:high; what the laws allow if left out. Repeatable.")
+        Several, typer.Option("--bounds", help="path=low:high; else those of the laws. Repeatable.")
     ] = None,
     starts: Annotated[int, typer.Option(help="Search from so many first guesses, and keep the best end.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the other first guesses, and of the folds.")] = 0,
     time: Annotated[float | None, typer.Option(help="Stop after so many seconds; the best so far is written.")] = None,
     from_first: Annotated[bool, typer.Option("--from-first", help="Every run begins at its first row.")] = False,
-    laws: Annotated[
-        list[str] | None,
-        typer.Option("--laws", help="Compare instead: path=a,b,c, or another scenario's file. Repeatable."),
-    ] = None,
+    laws: Annotated[Several, typer.Option("--laws", help="Compare: path=a,b,c, or another file. Repeatable.")] = None,
     folds: Annotated[int, typer.Option(help="With --laws: how many parts the runs are dealt into.")] = 5,
-    changes: Annotated[list[str] | None, typer.Option("--set", help="Change a value: path=value. Repeatable.")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for the results; fits/NAME if left out.")
-    ] = None,
+    changes: Annotated[Several, typer.Option("--set", help="Change a value: path=value. Repeatable.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the results, else fits/NAME.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the folder if it is there.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print fit.json, or the comparison as JSON.")] = False,
@@ -49,16 +38,12 @@ def fit(
     """Find numbers of a scenario in records: restitution, friction, masses, lengths, where a run began.
 
     The first line of a CSV file names its columns as carom does. With a column t [s] they are signals over time
-    (angle.LINK, rate.LINK, x.SITE, vy.SITE, normal.CONTACT ..); with a column impact (1, 2, 3 ..) numbers of impacts
-    (t_start, interval, normal_velocity_before, restitution ..); else each row is a run, with measures of it
-    (angle.LINK.final). A column record names the run. A unit may stand in brackets, t [ms]; an empty cell is a gap; the
-    second line may say how noisy each column is, +-0.002. What is not said is found from the residuals.
+    (angle.LINK, x.SITE, normal.CONTACT ..); with a column impact (1, 2 ..) numbers of impacts (t_start, interval,
+    restitution ..); else each row is a run, with measures of it. A column record names the run. Units stand in
+    brackets, t [ms]; an empty cell is a gap; the second line may say how noisy columns are, +-0.002.
 
     Written are fit.json, the scenario with the estimates, residuals.csv, figures and fit.html. Ctrl-C, or the end of
-    --time, keeps the best so far, and says so. With --laws scenarios are compared: fitted on some runs, judged on the
-    others. Exit codes: 0 done; 2 bad input; 130 interrupted.
-
-    Example: carom fit ball-drop --data phone.csv --vary contacts.floor.normal.restitution --vary start.base.1
+    --time, keeps the best so far. With --laws scenarios are compared: fitted on some runs, judged on others.
 
     Example: carom fit ball-drop -d drops.csv --vary contacts.floor.normal.restitution --noise interval=0.002 --starts 8
     """

@@ -12,14 +12,14 @@ from ..errors import CaromError
 from ._speech import ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import digit_table, impact_table, quantity_table, stance_table
 
-Before = Annotated[
-    Path | None, typer.Option("--from", help="Go on from the end of a run: its folder, or its trajectory.nc.")
-]
 Format = Annotated[str, typer.Option("--figures", metavar="FORMAT", help="Files of the figures: png, pdf or svg.")]
 Columns = Annotated[
     str | None, typer.Option("--columns", help="Width of the figures: single (3.4 in) or double (6.8 in) column.")
 ]
 Sheet = Annotated[str | None, typer.Option("--style", metavar="FILE", help="A matplotlib style sheet for the figures.")]
+Before = Annotated[
+    Path | None, typer.Option("--from", help="Go on from the end of a run: its folder, or its trajectory.nc.")
+]
 
 
 def run(
@@ -76,13 +76,12 @@ def run(
         with place:
             check_names(scenario)
             found = perform(scenario, say, False if quiet or json else None, before)
-        repeat = converge and found.finished
-        holds = repeated(found, say, False if quiet or json else None) if repeat else None
+        holds = repeated(found, say, False if quiet or json else None) if converge and found.finished else None
         summary = write(found, folder, replace=replace, say=say, holds=holds, pictures=pictures)
     finally:
         say.close()
     _tell(summary, folder, quiet, json)
-    _leave(found, repeat and holds is None)
+    _leave(found, converge and found.finished and holds is None)
 
 
 def _leave(found: Any, cut: bool) -> None:

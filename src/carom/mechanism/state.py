@@ -51,9 +51,7 @@ class State(eqx.Module):
         more = "".join(f", {name}={x:.6g}" for name, x in self.extra.items())
         return f"State(q=[{q}], v=[{v}]{more})"
 
-    def _repr_html_(self) -> str:
-        """In a notebook: its numbers."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     @property
     def lanes(self) -> int | None:

@@ -57,9 +57,7 @@ class Impact:
     kinetic_energy_by_link_after: tuple[float, ...]
     struck: bool = True
 
-    def _repr_html_(self) -> str:
-        """In a notebook: its numbers with their units."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     @property
     def duration(self) -> float:

@@ -254,17 +254,13 @@ class Result(Expressed):
 
         return animate(self, path, **options)
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the player of the run."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         s = self.statistics
-        return (
-            f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
-            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s; "
-            f"{self.made}>"
-        )
+        counted = f"{s.events} events, {s.steps} steps ({s.rejected} rejected)"
+        waited = f"compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s"
+        return f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {counted}, {waited}; {self.made}>"
 
 
 def _in_words(has: Anatomy, told: Callable[[Own], str] | None, own: Own) -> str:

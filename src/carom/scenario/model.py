@@ -132,6 +132,10 @@ class Output(Part):
 class Scenario(Part):
     """Mechanisms, surfaces, contacts, control, start, run and output.
 
+    >>> import carom
+    >>> carom.Scenario.load("ball-drop").with_({"run.until": 1.0}).run.until
+    1.0
+
     scenario = carom.Scenario.load("ball-drop")
     result = scenario.simulate()
     carom.Scenario.of(world, world.state(angles=[0.3]), until=1.0).save("mine.toml")

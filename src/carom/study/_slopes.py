@@ -20,7 +20,7 @@ from ..hybrid.settings import Integration
 from ..quantities import Function, Times
 from ._lanes import How, Start, _cores, _lane, _threads
 from .recording import AbstractRecorder
-from .recording.series import ContactPart, Series
+from .recording._series import ContactPart, Series
 from .recording.signals import Signal
 
 

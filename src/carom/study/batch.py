@@ -74,9 +74,7 @@ class Batch(eqx.Module):
         numbers = np.asarray(self.phases[-1])
         return [self.ends[int(k) - 1] if k > 0 else "" for k in numbers]
 
-    def _repr_html_(self) -> str:
-        """In a notebook: what was measured."""
-        return str(registry.HTML.found()(self))
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped

@@ -10,13 +10,13 @@ from ...errors import CaromError
 from ...scenario._build import world_of
 from ...study.fitting import Fit
 from ._channels import ImpactChannel, SeriesChannel, impact_channel, series_channel, signal_names
-from ._records import Records
+from ._recorded_runs import Records
 from ._run_predictor import RunPredictor
 
 INSTANTS, ROWS = 101, 3  # over a run, and impacts, that are looked at
 SEEN = 1e-6  # share of a signal's own size below which a change is none
 CHANGE = 0.1  # of a parameter's own size, with which signals are compared
-PLACES = ("angle.", "slide.", "x.", "y.")
+PLACES = ("angle", "slide", "x", "y")
 PLAIN = 0.5  # share of the largest change with which an earlier signal, easier to record, is preferred
 FIELDS = ("t_start", "normal_velocity_before", "normal_velocity_after", "tangential_velocity_after", "normal_impulse")
 
@@ -28,7 +28,7 @@ def advice_for(predictor: RunPredictor, found: Fit) -> tuple[str, ...]:
     for d in found.directions:
         way = _by_its_own_size(d, p)
         told = None
-        for wanted in (PLACES, ("",)):  # where things are is recorded most easily; then everything
+        for wanted in (PLACES, ()):  # where things are is recorded most easily; then everything
             other = dataclasses.replace(predictor, records=_candidates(predictor, wanted))
             told = _most_moved(other, p, way, set(predictor.records.measured))
             if told is not None:
@@ -71,12 +71,14 @@ def _sizes(p: np.ndarray) -> np.ndarray:
     return np.where(p == 0.0, 1.0, np.abs(p))
 
 
-def _candidates(predictor: RunPredictor, begins: tuple[str, ...]) -> Records:
-    """What could be recorded of these runs; signals over time that begin so."""
+def _candidates(predictor: RunPredictor, kinds: tuple[str, ...]) -> Records:
+    """What could be recorded of these runs; of these kinds of signals, or of all."""
     world, records = world_of(predictor.scenario), predictor.records
-    series = tuple(series_channel(world, "", name) for name in signal_names(world) if name.startswith(begins))
+    series = tuple(
+        series_channel(world, "", name) for name in signal_names(world) if not kinds or name.partition(".")[0] in kinds
+    )
     impacts: list[ImpactChannel] = []
-    for field in FIELDS if world.contacts and begins != PLACES else ():
+    for field in FIELDS if world.contacts and not kinds else ():
         try:
             impacts.append(impact_channel(world, "", field))
         except CaromError:  # a lane cannot know it

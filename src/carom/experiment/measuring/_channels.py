@@ -16,8 +16,8 @@ from ...hybrid.world import World
 from ...result._columns import AT_STOPS, IMPACTS
 from ...study._asked import lane_measure
 from ...study.recording import AbstractRecorder, LaneMeasure, Signal, first_impacts
+from ...study.recording._series import ContactPart
 from ...study.recording.first_impacts import FIELDS, MADE
-from ...study.recording.series import ContactPart
 
 FORCES = {"normal": "N", "friction": "N", "indentation": "m"}
 INTERVAL = "interval"  # [s] from an impact to the next
@@ -74,7 +74,11 @@ def series_channel(world: World, where: str, name: str) -> SeriesChannel:
     """The signal of this name."""
     known = signal_names(world)
     if name not in known:
-        raise unknown(where, name, "signal over time", known)
+        try:  # as people write signals: com.y, abs(torso.rate)
+            written: Any = lane_measure(world, f"final({name})", False)
+        except CaromError:
+            raise unknown(where, name, "signal over time", known) from None
+        return SeriesChannel(name, written.recorder.signal, written.unit)
     part, _, rest = name.partition(".")
     if part in FORCES:
         unit = next(c.pair.length_unit for c in world.contacts if c.name == rest)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...figures.style import legend, line, page, panels
-from ._records import Records
+from ._recorded_runs import Records
 from .fit_scenario import ScenarioFit
 
 MOST_RUNS = 6  # drawn in one panel; the residuals have all of them

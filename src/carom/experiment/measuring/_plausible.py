@@ -53,8 +53,8 @@ def refuse_scale(name: str, unit: str, measured: np.ndarray, predicted: np.ndarr
     factor = float(x @ y / (x @ x))
     for mistaken, (words, sign) in MISTAKEN.items():
         if alike > ALIKE and abs(factor / mistaken - 1.0) < NEAR:
-            written = "deg" + unit.removeprefix("rad") if sign == "deg" else sign + unit
-            if sign == "deg" and not unit.startswith("rad"):
+            written = unit.replace("rad", "deg") if sign == "deg" else sign + unit
+            if written == unit:  # no angle
                 continue
             raise CaromError(
                 f"column '{name}' is {factor:.4g} times what the scenario gives, as if in {words}; carom has "

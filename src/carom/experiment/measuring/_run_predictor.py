@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ...errors import CaromError
 from ...hybrid import outcome
 from ...hybrid.settings import Integration
 from ...hybrid.world import World
@@ -17,10 +18,10 @@ from ...scenario._build import beginning, settings_of, world_of
 from ...scenario._change import changed
 from ...scenario.model import Scenario
 from ...study._slopes import GOOD, Recorded, Wanted, recorded
-from ...study.recording.series import AwaitedImpacts
+from ...study.recording._series import AwaitedImpacts
 from ..sweeping._lane_worlds import LaneStart, LaneWorld, can_be_traced, why
 from ._channels import read_impacts
-from ._records import Records
+from ._recorded_runs import Records
 
 STEP = 1e-6  # of a number's size: differences of worlds that cannot be traced
 LONGER = 20.0  # times the length of the scenario's run: impacts that were measured may come later on the way
@@ -62,7 +63,7 @@ class RunPredictor:
 
     @functools.cached_property
     def _integration(self) -> Integration:
-        return settings_of(self.scenario).integration(self.scenario.run.until)
+        return settings_of(self.scenario).integration(horizon_of(self.scenario))
 
     @functools.cached_property
     def _lasting(self) -> bool:
@@ -75,7 +76,7 @@ class RunPredictor:
         last = np.max(np.where(np.isfinite(self.records.times), self.records.times, 0.0), axis=1, initial=0.0)
         last = last * (1.0 + SLACK)
         if self.records.impacts or self.records.runs:
-            last = np.maximum(last, self.scenario.run.until * (1.0 if self.records.runs or self._lasting else LONGER))
+            last = np.maximum(last, horizon_of(self.scenario) * (1.0 if self.records.runs or self._lasting else LONGER))
         return np.maximum(last, 1e-12)
 
     def numbers(self, p: np.ndarray) -> np.ndarray:
@@ -211,3 +212,11 @@ def _world(pair: PyTree) -> World:
 def _state(pair: PyTree) -> State:
     state: State = pair[1]
     return state
+
+
+def horizon_of(scenario: Scenario) -> float:
+    """[s] A fit compares runs at times, so that their end must be one."""
+    until = scenario.run.until
+    if isinstance(until, str | list):
+        raise CaromError(f"until of [run] is {until!r}; a fit needs a time [s] there, when its runs end")
+    return until

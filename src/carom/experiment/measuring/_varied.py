@@ -17,7 +17,7 @@ from ...scenario.model import Scenario
 from ...scenario.places import ScenarioError, shortened
 from ..sweeping._axes import FIXED
 from ._plausible import refuse_gravity
-from ._records import Records
+from ._recorded_runs import Records
 from ._run_predictor import Parameter
 
 EDGE = 1e-9  # how far beyond 0 and 1 a law is asked whether it is allowed there
@@ -135,7 +135,7 @@ def _allowed(scenario: Scenario, path: str, value: float) -> bool:
         with warnings.catch_warnings(action="ignore"):
             made = changed(scenario, {path: value})
             world = world_of(made)
-            if path.startswith("start"):
+            if path.split(".")[0] == "start":
                 beginning(made, world)
     except (CaromError, ZeroDivisionError, FloatingPointError):
         return False

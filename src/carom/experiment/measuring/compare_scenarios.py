@@ -21,7 +21,7 @@ from ...study.fitting import Comparison, Fit
 from ...study.fitting._fit_input import bounds_of, compared
 from ...study.fitting._observed import AbstractModel, Observations
 from ...study.fitting._solving import Effort, Guess
-from ...study.fitting.compare import compare_laws as compare_models
+from ...study.fitting.comparing_laws import compare_laws as compare_models
 from ...study.fitting.estimate import fitted
 from ..sweeping._axes import word_of
 from ._run_predictor import RunPredictor
@@ -77,11 +77,7 @@ def compare_laws(
       scenarios that have them; `noise`, `bounds`, `from_first`: as there. A level of the noise that is not known is
       that of the law that leaves least, so that all are judged by the same
 
-    Rows of your own, with `carom.Observations`:
-
-    - `laws`: `carom.Model(predict, start)` by name
-
-    Both:
+    Rows of your own are `carom.Observations`, and `laws` then `carom.Model(predict, start)` by name. For both:
 
     - `folds`: how many parts; each is judged by fits to the others. `train`: instead, so many records to fit on, drawn
       by `seed`, all others to judge on

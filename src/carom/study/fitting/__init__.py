@@ -15,7 +15,7 @@ takes 41 and leaves one.
 
 from ._observed import Model as Model
 from ._observed import Observations as Observations
-from .compare import Comparison as Comparison
-from .compare import compare_laws as compare_laws
+from .comparing_laws import Comparison as Comparison
+from .comparing_laws import compare_laws as compare_laws
 from .estimate import Fit as Fit
 from .estimate import fit as fit

@@ -13,7 +13,7 @@ from ._observed import AbstractModel, Observations
 from .estimate import Fit
 
 if TYPE_CHECKING:
-    from .compare import Comparison
+    from .comparing_laws import Comparison
 
 
 @dataclasses.dataclass(frozen=True)

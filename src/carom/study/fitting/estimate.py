@@ -157,7 +157,7 @@ def fit(
     - `noise`: standard deviation of the data: one number, one per channel, or one per datum. Without it all data are
       taken as equally noisy, with a standard deviation estimated from the residuals; None for one of several channels
       estimates that channel's
-    - `times` [s]: when the data were taken, only to check them: in order, one per row
+    - `times` [s]: of the data, only to check them: in order, one per row
     - `args`: what differs between fits of one `predict`; new numbers in it need no new compilation
     - `sizes`: what a large change of each parameter would be, as `start`; by default |start|, or 1 where that is zero,
       or |estimate| where that is larger
@@ -174,14 +174,8 @@ def fit(
     check_confidence(confidence)
     first, unravel, names = start_of(start)
     problem = problem_of(predict, args, data, unravel(jnp.asarray(first)), noise, times, gaps)
-    guess = Guess(
-        first,
-        names,
-        sizes_of(sizes, start, first),
-        sizes is not None,
-        positive_of(positive, names, first),
-        bounds_of(bounds, names, first),
-    )
+    size, above = sizes_of(sizes, start, first), positive_of(positive, names, first)
+    guess = Guess(first, names, size, sizes is not None, above, bounds_of(bounds, names, first))
     effort = Effort(max_evaluations, starts, seed, _seconds(time), progress)
 
     def linearised(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

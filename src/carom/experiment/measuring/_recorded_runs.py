@@ -23,7 +23,7 @@ from ._channels import (
     series_channel,
 )
 from ._plausible import refuse_gravity
-from ._tables import Table
+from ._recorded_tables import Table
 from ._units import factor_of
 
 MOST_IMPACTS = 1000  # of a run, as in batches

@@ -26,6 +26,7 @@ from ...scenario.places import shortened
 
 GAPS = ("", "nan", "na", "n/a", "null", "none", "-")
 HEAD = re.compile(r"^(?P<name>[^\[]*?)\s*(?:\[(?P<unit>[^\]]*)\])?$")
+DEVIATION = re.compile(r"(?:\+/?-|±)\s*(.+)")
 RECORD = "record"
 MOST_CELLS = 20_000_000
 
@@ -84,7 +85,7 @@ def _read(file: FileLike) -> Table:
         raise CaromError(
             f"{path} cannot be read: {getattr(trouble, 'strerror', None) or 'it is no text'}; check the path"
         ) from None
-    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    first = next((line for line in text.splitlines() if line.strip() and line[:1] != "#"), "")
     mark = max((";", "\t", ","), key=first.count)
     rows = [(k, [cell.strip() for cell in row]) for k, row in _rows(text, mark) if any(cell.strip() for cell in row)]
     if len(rows) < 2:
@@ -104,7 +105,7 @@ def _rows(text: str, mark: str) -> list[tuple[int, list[str]]]:
     """Lines with their numbers; those that begin with # are remarks."""
     reader, out = csv.reader(io.StringIO(text), delimiter=mark), []
     for row in reader:
-        if row and not row[0].lstrip().startswith("#"):
+        if row and row[0].lstrip()[:1] != "#":
             out.append((reader.line_num, row))
     return out
 
@@ -151,7 +152,8 @@ def _gap(cell: str) -> bool:
 
 def _deviation(cell: str) -> str:
     """The number after +-; nothing where the cell does not begin so."""
-    return next((cell.removeprefix(mark).strip() for mark in ("+-", "+/-", "±") if cell.startswith(mark)), "")
+    found = DEVIATION.match(cell)
+    return found[1] if found else ""
 
 
 def _number(where: str, column: str, word: str, line: int, cell: str) -> float:

@@ -87,10 +87,9 @@ def simulate(
         carry = before = _gone_on(world, going_on.end_of(start), float(horizon), settings.ledger)
         start = going_on.started(world, carry)
     else:
-        start = refuse_state(start, world.mechanism)
-        carry = _opened(world, start, float(horizon), settings.ledger)
+        carry = _opened(world, refuse_state(start, world.mechanism), float(horizon), settings.ledger)
     result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
-    result = result if before is None else dataclasses.replace(result, before=before)
+    result = dataclasses.replace(result, before=before)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
         for sentence in at_once(result):
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)

@@ -11,7 +11,6 @@ from .._arguments import Name, NamesInOrder, StudyLike
 from ..hybrid import outcome
 from . import style
 
-GOOD = (outcome.FINISHED, outcome.EVENT_LIMIT)
 MOST = 5000  # lines; of more runs, as many are drawn, evenly chosen
 
 
@@ -38,7 +37,7 @@ def parallel(data: StudyLike, names: NamesInOrder, *, colour: Name | None = None
     paths = [p for p in paths if p != "point" and data[p].ndim]
     columns = [_column(data, name) for name in (*paths, *shown)]
     tint = columns[-1] if colour is None else columns[len(paths) + shown.index(colour)]
-    bad = ~np.isin(np.asarray(data["outcome"].values).ravel(), GOOD) | ~np.all(
+    bad = ~np.isin(np.asarray(data["outcome"].values).ravel(), outcome.GOOD) | ~np.all(
         np.isfinite([values for values, _ in columns]), axis=0
     )
     return _drawn(data, [*paths, *shown], columns, tint, bad, colour or shown[-1])

@@ -104,12 +104,20 @@ if TYPE_CHECKING:
     from .contact import ViscoelasticRestitution as ViscoelasticRestitution
     from .contact import Wall as Wall
     from .contact import achieved_restitution as achieved_restitution
+    from .control import After as After
     from .control import AtHeight as AtHeight
     from .control import AtTime as AtTime
     from .control import ComputedTorque as ComputedTorque
     from .control import FeedForward as FeedForward
+    from .control import Impacts as Impacts
+    from .control import Mode as Mode
+    from .control import OnRelease as OnRelease
+    from .control import OnSlip as OnSlip
     from .control import OnStrike as OnStrike
     from .control import PostureControl as PostureControl
+    from .control import StateMachine as StateMachine
+    from .control import TorqueFunction as TorqueFunction
+    from .control import When as When
     from .derivation import Equations as Equations
     from .derivation import equations as equations
     from .dynamics import Locked as Locked

@@ -17,10 +17,12 @@ import numpy as np
 from jaxtyping import PyTree
 
 from . import errors, native
+from ._arguments import UntilLike
 from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
+from .hybrid._horizon import ended
 from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
 from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid._store import back_end
@@ -52,17 +54,19 @@ def simulate(
     world: World,
     start: State | Result | str | Path,
     *,
-    until: float,
+    until: UntilLike,
     settings: Settings | None = None,
     progress: bool | None = None,
     stream: str | Path | None = None,
     throw: bool = True,
 ) -> Result:
-    """Simulate a world from a state until a time [s].
+    """Simulate a world from a state until a time [s], or until something happens.
 
     - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`; or a run to go on from
       where it ended, with phases, memories and its clock: a result, the file of `result.save`, or the folder of
-      `carom run`. Numbers of the world may be others by then. The result has the new stretch alone.
+      `carom run`. Numbers of the world may be others by then. The result has the new stretch alone
+    - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot';
+      several in a list: it ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
     - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
     - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result
@@ -71,19 +75,23 @@ def simulate(
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
 
-        carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
+    >>> import carom
+    >>> rod = carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81)
+    >>> carom.simulate(rod, rod.state(angles=[60], degrees=True), until=0.5).outcome
+    'finished'
     """
     if not isinstance(world, World):
         raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")
     settings = settings_or_default(settings)
     began = time.perf_counter()
-    integration, before = settings.integration(until), None
+    (world, horizon), before = ended(world, until), None
+    integration = settings.integration(horizon)
     if isinstance(start, Result | str | Path):
-        carry = before = _gone_on(world, going_on.end_of(start), float(until), settings.ledger)
+        carry = before = _gone_on(world, going_on.end_of(start), float(horizon), settings.ledger)
         start = going_on.started(world, carry)
     else:
         start = refuse_state(start, world.mechanism)
-        carry = _opened(world, start, float(until), settings.ledger)
+        carry = _opened(world, start, float(horizon), settings.ledger)
     result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
     result = result if before is None else dataclasses.replace(result, before=before)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer

@@ -16,7 +16,7 @@ def validate(
         "docs"
     ),
 ) -> None:
-    """Fit and judge laws on records of real impacts, and write the validation page.
+    """Fit and judge laws on records of real impacts, and write the page `measured.md`.
 
     The records are public: drops of an ellipse, bouncing balls, pendulums of two and three arms. None comes with carom;
     what is missing is named, with how to obtain it. Takes some minutes.
@@ -30,5 +30,5 @@ def validate(
     missing = written(data, out)
     for trouble in missing.values():
         typer.echo(f"carom: {trouble}", err=True)
-    typer.echo(f"{out / 'validation.md'}")
+    typer.echo(f"{out / 'measured.md'}")
     raise typer.Exit(DIFFERS if missing else 0)

@@ -37,8 +37,12 @@ class Contact(eqx.Module, metaclass=_ByLaw):
       that is inside when it is switched on ends the run
     - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
 
-        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
-        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Newton(0.5), carom.Coulomb(mu=0.3))
+    >>> import carom
+    >>> arm = carom.Mechanism([carom.Rod(1.0, 1.0)])
+    >>> soft = carom.Contact(arm.tip, carom.Plane(height=-0.5), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
+    >>> rigid = carom.Contact(arm.tip, carom.Plane(height=-0.5), carom.Newton(0.5), carom.Coulomb(mu=0.3), name="floor")
+    >>> [contact.rigid for contact in carom.World(arm, contacts=[soft, rigid]).contacts]
+    [False, True]
     """
 
     name: eqx.AbstractVar[str | None]  # of its sites where it is None, as soon as they are known

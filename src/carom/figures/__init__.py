@@ -10,3 +10,4 @@ from .parallel import sobol_bars as sobol_bars
 from .plots import Plots as Plots
 from .study_map import bifurcation_diagram as bifurcation_diagram
 from .study_map import study_map as study_map
+from .style import use_style as use_style

@@ -45,7 +45,7 @@ def basins(x: Given, y: Given, labels: Given, *, names: NamesInOrder = ("x", "y"
     looks = [NEITHER[k] if k < 0 else (COLOURS[k % len(COLOURS)], f"attractor {k}") for k in kinds]
     number = np.searchsorted(np.sort(kinds), grid)
     ordered = [looks[kinds.index(k)] for k in sorted(kinds)]
-    with style.page(figsize=(style.WIDTH, 4.6)) as figure:
+    with style.page(figsize=(style.width(), 4.6)) as figure:
         axes = figure.subplots()
         colours = ListedColormap([colour for colour, _ in ordered])
         axes.pcolormesh(

@@ -64,7 +64,7 @@ def _drawn(data: StudyLike, names: list[str], columns: list[Any], tint: Any, bad
     heights = np.stack([(v - low) / (high - low) for (v, _), (low, high) in zip(columns, spans, strict=True)], axis=1)
     lines = np.stack([np.broadcast_to(np.arange(len(columns)), heights.shape), heights], axis=2)[rows]
     scale, fine = Normalize(*_span(tint[0])), ~bad[rows]
-    with style.page(figsize=(max(style.WIDTH, 1.5 * len(columns)), 3.8)) as figure:
+    with style.page(figsize=(max(style.width(), 1.5 * len(columns)), 3.8)) as figure:
         axes = figure.subplots()
         alpha = float(np.clip(60.0 / len(rows), 0.08, 0.9))
         axes.add_collection(
@@ -103,7 +103,7 @@ def _titled(data: StudyLike, name: Name) -> str:
 
 def sobol_bars(indices: StudyLike) -> Any:
     """Bars of `carom.sobol_indices`: what a parameter accounts for alone, and with the others; 95 % intervals."""
-    with style.page(figsize=(style.WIDTH, 0.9 + 0.5 * len(indices["parameter"]))) as figure:
+    with style.page(figsize=(style.width(), 0.9 + 0.5 * len(indices["parameter"]))) as figure:
         axes = figure.subplots()
         rows = np.arange(len(indices["parameter"]))
         looks = (("first", "#1d6fb8", -0.2, "alone"), ("total", "#f2a93b", 0.2, "with the others"))

@@ -158,8 +158,8 @@ def quick(short: Callable[..., bool]) -> Callable[[Callable[..., Any]], Callable
     """Makes a function of trees one that is compiled here, where nothing is traced: JAX would compile its operations.
 
     What is neither array nor float among its arguments is a constant of the program. `short` tells of the arguments
-    whether it is short code as scalars; long mechanisms are shorter for XLA. What is not finite goes JAX's way, on which
-    it is refused.
+    whether it is short code as scalars; long mechanisms are shorter for XLA. What is not finite goes JAX's way, on
+    which it is refused.
     """
 
     def quicker(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -53,6 +53,7 @@ def report(
     quantities: Sequence[Any] = (),
     figures: Sequence[Any] = (),
     summary: Mapping[str, Any] | None = None,
+    embedded: bool = False,
 ) -> str:
     """One HTML page, complete in itself: it asks nothing of any network.
 
@@ -62,6 +63,7 @@ def report(
     - `quantities`: rows (name, value, unit, expected, difference, verdict, allowed difference); `figures`: (PNG bytes,
       caption)
     - `summary`: what summary.json holds, to be saved from the page
+    - `embedded`: as part of another page, which has a title of its own
     """
     clips = clips_of(clips)
     listed = struck(clips, blows)
@@ -77,6 +79,7 @@ def report(
         script_hash=f"sha256-{digest}",
         style=_asset("style.css"),
         title=escape(str(title)),
+        body=' class="embedded"' if embedded else "",
         about=f'<p class="about">{escape(str(about))}</p>' if about else "",
         words="".join(f"<p>{escape(p)}</p>" for p in (*map(str, told[:1]), " ".join(map(str, told[1:]))) if p),
         heading="Time microscope" if impacts else "Motion",

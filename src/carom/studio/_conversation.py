@@ -14,7 +14,7 @@ from ..errors import CaromError
 from ..report._data import as_json
 from ..scenario.places import ScenarioError, dotted
 from ._desk import Asked, Desk, shown
-from ._worker import Job, Worker
+from ._worker import Job, Superseded, Worker
 
 if TYPE_CHECKING:
     from starlette.websockets import WebSocket
@@ -121,15 +121,9 @@ class Conversation:
                 self._tell({"tell": "refused", "number": number, "words": str(refusal), "path": path})
             except MemoryError:
                 self._tell({"tell": "refused", "number": number, "words": "the memory of this machine is used up"})
-            except (
-                ArithmeticError,
-                ValueError,
-                TypeError,
-                KeyError,
-                IndexError,
-                AttributeError,
-                RuntimeError,
-            ) as trouble:
+            except Superseded:
+                raise
+            except Exception as trouble:
                 log.exception("the studio could not do what the page asked for")
                 self._tell({"tell": "refused", "number": number, "words": f"{OURS} ({type(trouble).__name__})"})
 
@@ -143,12 +137,11 @@ class Conversation:
 
     def _run(self, number: int, asked: Asked) -> None:
         sides = self.desk.sides(asked)
-        self.desk.asked = asked
         for k, scenario in enumerate(sides):
             began = time.perf_counter()
             found = shown(scenario, asked.quick)
             spent = time.perf_counter() - began
-            last = k + 1 == len(sides)
+            self.desk.asked, last = asked, k + 1 == len(sides)  # what is written is what has run
             self._tell(
                 {
                     "tell": "run",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings as warnings_of
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .._arguments import Name
-from ..errors import CaromError
+from ..errors import CaromError, CaromWarning
 from ..experiment._scenario_check import check, placed
 from ..experiment.experiment import Experiment, perform
 from ..report import report as report_page
@@ -26,8 +27,8 @@ from ._formulas import formulas_of
 from ._handles import handles_of
 from ._sliders import controls_of
 
-STEPS = 200_000  # of a run in the studio, some 100 MB; what takes more of them is for `carom run`
-EVENTS = 20_000
+STEPS = 50_000  # of a run in the studio: seven times those of the arm's fifteen strikes; `carom run` takes longer ones
+EVENTS = 2_000  # each blow has frames of its own, and is told
 QUICK = 0.25  # share of the frames while a slider moves
 
 Changes = dict[str, Any]
@@ -102,7 +103,6 @@ class Desk:
     def told(self, asked: Asked) -> dict[str, Any]:
         """All that the page shows before anything has run: controls, laws to choose from."""
         sides = self.sides(asked)
-        self.asked = asked
         top = _names(sides[0])
         shown = [[each._asdict() for each in controls_of(sides[0], names=top)]]
         for side in sides[1:]:
@@ -202,7 +202,9 @@ def shown(scenario: Scenario, quick: bool) -> dict[str, Any]:
     limits = {"max_steps": min(scenario.run.max_steps, STEPS)}
     limits["max_events"] = min(scenario.run.max_events or EVENTS, EVENTS)
     run = scenario.run.model_copy(update=limits)
-    found = perform(scenario.model_copy(update={"run": run}), progress=False)
+    with warnings_of.catch_warnings():
+        warnings_of.simplefilter("ignore", CaromWarning)  # the page has them as sentences
+        found = perform(scenario.model_copy(update={"run": run}), progress=False)
     listed = struck(found.clips, () if found.seam is None else (found.seam,))
     data = viewer_data(found.clips, [each for each in listed if each.impact.struck], QUICK if quick else 1.0)
     return {

@@ -108,7 +108,8 @@ def _name(path: Path, field: Path, names: Mapping[str, Sequence[str]]) -> str:
     own = [str(step).replace("_", " ") for step in field[_grouped(field) :]]
     counts = [step for step in path[len(field) :] if isinstance(step, int)]
     known = names.get(".".join(map(str, field)), ())
-    told = [known[k] if len(counts) == 1 and k < len(known) else str(k + 1) for k in counts]
+    last = len(counts) - 1  # in a list of lists, what names there are count the inner ones
+    told = [known[k] if n == last and k < len(known) else str(k + 1) for n, k in enumerate(counts)]
     return " ".join([*own, *told])
 
 

@@ -54,7 +54,7 @@ def compared(given: ComparedLike, label: str, changes: Mapping[str, Any], say: S
         return _of_clips(label or "run", (Clip(given),), None, changes)
     if isinstance(given, Experiment):
         return _of_clips(label or given.scenario.name, given.clips, given, changes)
-    label = label or _told(given, changes)
+    given_label, label = label, label or _told(given, changes)
     if isinstance(given, Scenario):
         return _of_scenario(given, label or given.name, changes, say)
     if not isinstance(given, str | Path):
@@ -63,7 +63,7 @@ def compared(given: ComparedLike, label: str, changes: Mapping[str, Any], say: S
         )
     path = Path(given)
     if path.suffix == ".nc":
-        return _of_table(path, label or path.stem, changes)
+        return _of_table(path, given_label or path.stem, changes)
     if path.is_dir():
         file = path / "scenario.toml"
         if not file.is_file():

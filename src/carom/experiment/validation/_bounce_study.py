@@ -64,7 +64,7 @@ def speed_of(interval: Real, drag: Real) -> Any:
 
 def ratio(form: Form, airy: bool, p: PyTree, interval: Real) -> Any:
     """The next interval over this one."""
-    drag = jnp.maximum(p["drag"], NONE) if airy else NONE
+    drag = p["drag"] + NONE if airy else NONE
     v = speed_of(interval, drag)
     coming = v / jnp.sqrt(1.0 + v * v * drag / G)
     return flight(form(p, coming) * coming, drag) / interval
@@ -100,7 +100,7 @@ def laws() -> dict[str, Model]:
     found = {f"{name} e": Model(partial(ratio, form, False), start) for name, (form, start) in FORMS.items()}
     for name in WITH_AIR:
         form, start = FORMS[name]
-        found[f"{name} e, drag"] = Model(partial(ratio, form, True), start | {"drag": TYPICAL})
+        found[f"{name} e, drag"] = Model(partial(ratio, form, True), start | {"drag": TYPICAL}, ("drag",))
     return found
 
 

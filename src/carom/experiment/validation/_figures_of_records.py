@@ -1,9 +1,9 @@
-"""Figures of the validation page."""
+"""Figures of the page of the records."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 BINS = 12
 
 
-def saved(path: Path, height: float, draw: Function, *found: NamedTuple) -> None:
+def saved(path: Path, height: float, draw: Function, *found: object) -> None:
     """A figure as PNG, complete or not at all."""
-    with style.page(figsize=(style.WIDTH, height)) as figure:
+    with style.page(figsize=(style.width(), height)) as figure:
         draw(figure, *found)
         with written(path) as half:
             figure.savefig(half, format="png")
@@ -49,7 +49,7 @@ def ellipse(figure: Figure, study: EllipseStudy) -> None:
         p, x = fit.estimate, np.linspace(0.0, sliding.max(), 50)
         name = f"{p['e']:.3f} - {p['c']:.3f} v²"
         left.plot(x, p["e"] - p["c"] * x**2, **style.line(1), label=f"Poisson with e = {name}")
-    left.set(xlabel="sliding speed before the blow [m/s]", ylabel="restitution [-]", ylim=(0.35, 0.8))
+    left.set(xlabel="sliding speed before the blow [m/s]", ylabel="restitution [-]", ylim=(0.28, 0.8))
     left.legend(loc="lower left")
     bars = {f"{name}, as published": stored for name, (stored, _) in study.published.items()}
     bars |= {f"{name}, mirrored": mirrored for name, (_, mirrored) in study.published.items()}
@@ -101,5 +101,5 @@ def pendulum(figure: Figure, study: PendulumStudy) -> None:
     lower.legend(loc="lower right")
     for k, (name, lasts) in enumerate((study.lasts | {"triple, published": study.triple_lasts}).items()):
         right.step(np.sort(lasts), np.linspace(1.0, 0.0, len(lasts)), **style.line(k), label=name)
-    right.set(xlabel="time until 0.1 rad [s]", ylabel="share of predictions that last longer")
+    right.set(xlabel="time until 0.1 rad, followed for 7.5 s [s]", ylabel="share of predictions that last longer")
     right.legend(loc="lower left")

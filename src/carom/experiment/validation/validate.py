@@ -1,4 +1,4 @@
-"""The validation page: three records of real impacts, read, fitted, judged and drawn."""
+"""The page `measured.md`: three records of real impacts, read, fitted, judged and drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .bouncing_balls import bouncing_balls
 from .pendulum_swings import pendulum_swings
 from .planar_impacts import planar_impacts
 
-HEAD = """# Validation
+HEAD = """# Measured
 
 Which laws do records of real impacts speak for? This page is written by
 
@@ -59,7 +59,7 @@ CHAPTERS = (
 
 
 def validate(folder: str | Path, out: str | Path, *, progress: bool | None = None) -> dict[str, str]:
-    """Write `validation.md`, and its figures under `img`, into the folder `out`; returns why a record is missing.
+    """Write `measured.md`, and its figures under `img`, into the folder `out`; returns why a record is missing.
 
     A record that is not found, or is another version, is named on the page with how to obtain it. If none is found,
     nothing is written.
@@ -76,7 +76,7 @@ def validate(folder: str | Path, out: str | Path, *, progress: bool | None = Non
                 missing[chapter.name] = str(trouble)
                 parts.append(f"## {chapter.name.capitalize()}\n\nNot found: {trouble}")
                 continue
-            figure = out / "img" / f"validation-{chapter.name}.png"
+            figure = out / "img" / f"measured-{chapter.name}.png"
             _made(figure.parent)
             drawn.saved(figure, chapter.height, chapter.draw, found)
             parts.append(chapter.words(found, f"img/{figure.name}"))
@@ -84,7 +84,7 @@ def validate(folder: str | Path, out: str | Path, *, progress: bool | None = Non
         line.close()
     if len(missing) == len(CHAPTERS):
         raise CaromError(f"none of the records was found in {folder}: {' '.join(missing.values())}")
-    write_text(out / "validation.md", "\n\n".join(part.strip() for part in parts) + "\n")
+    write_text(out / "measured.md", "\n\n".join(part.strip() for part in parts) + "\n")
     return missing
 
 

@@ -72,7 +72,7 @@ window.carom = {
     const { top, tall } = scope.frame(k, $("curves").clientHeight);
     return y > top + 5 && y < top + tall - 5;
   }),
-  labels: () => scene.taken,
+  labels: () => scene.taken.filter((box) => box.text),
   hidden: () => scene.crowded,
   lines: () => [...new Set(scope.panels[0].lines.map((line) => line.name))].sort((a, b) => a.endsWith("others") - b.endsWith("others") || (a < b ? -1 : 1)),
 };

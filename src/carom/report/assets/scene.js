@@ -40,7 +40,7 @@ class Scene {
     const wide = this.ctx.measureText(text).width, left = clamp(align === "right" ? x - wide : x, 6, Math.max(this.w - 6 - wide, 6));
     for (let k = 0; k < 9; k++) {
       const shift = (k % 2 ? -1 : 1) * Math.ceil(k / 2) * (size + 4), base = clamp(y + shift, size + 2, this.h - 6);
-      const box = { x0: left - 2, x1: left + wide + 2, y0: base - size, y1: base + 3 };
+      const box = { x0: left - 2, x1: left + wide + 2, y0: base - size, y1: base + 3, text };
       if (this.taken.some((o) => box.x0 < o.x1 && box.x1 > o.x0 && box.y0 < o.y1 && box.y1 > o.y0)) continue;
       this.taken.push(box);
       return [left, base];
@@ -215,6 +215,11 @@ class Scene {
     this.ctx.stroke();
   }
 
+  // No label on an arrow that stands upright or lies flat; a slanted one leaves room on both of its sides.
+  keepClear(x, y, dx, dy) {
+    const box = { x0: Math.min(x, x + dx) - 4, x1: Math.max(x, x + dx) + 4, y0: Math.min(y, y + dy) - 2, y1: Math.max(y, y + dy) + 2 };
+    if (Math.min(box.x1 - box.x0, box.y1 - box.y0) < 24) this.taken.push(box);
+  }
   get longest() {
     return Math.min(0.3 * this.h, 0.24 * this.w, 130);
   }
@@ -224,6 +229,7 @@ class Scene {
     const long = forceLength(size, this.run, this.longest), [x, y] = this.px(c.point);
     const dx = (long * fx) / size, dy = (-long * fy) / size;
     arrow(this.ctx, x, y, dx, dy, tones.force, 3);
+    this.keepClear(x, y, dx, dy);
     this.label(quantity(size, c.contact.forceUnit), x + dx, y + dy, dx, dy);
   }
   // An instantaneous blow: the velocity before, then the impulse and the velocity after.
@@ -242,7 +248,10 @@ class Scene {
       this.ctx.globalAlpha = 1;
     }
     const side = 16;
-    arrow(this.ctx, x + side, y, v[0] * long, -v[1] * long, tones.speed, 2.5);
+    // What comes ends at the contact, what goes begins there.
+    const from = share < 0.5 ? [x + side - v[0] * long, y + v[1] * long] : [x + side, y];
+    arrow(this.ctx, ...from, v[0] * long, -v[1] * long, tones.speed, 2.5);
+    this.keepClear(...from, v[0] * long, -v[1] * long);
     const speed = Math.hypot(...v), text = (share < 0.5 ? "before " : "after ") + quantity(speed, "m/s", 1e-9 * this.run.maxSpeed);
     const place = this.room(text, x + side + 12, y - 10, "left", 12.5);
     if (place) write(this.ctx, text, place[0], place[1], tones.speed, 12.5, "left", 600);

@@ -202,7 +202,7 @@ class TimeAxis {
       if (own) this.windowTicks(p, wide, labels);
       else if (!p.window && p.t1 > p.t0) {
         for (let k = Math.ceil(p.t0 / step - 1e-9); k * step <= p.t1 + 1e-12; k++)
-          labels.push({ t: k * step, text: minus((k * step).toFixed(places)) + "\u202fs", first: 0 });
+          if (!this.heldAt(k * step)) labels.push({ t: k * step, text: minus((k * step).toFixed(places)) + "\u202fs", first: 0 });
       }
       if (p.window && !own) labels.push({ t: p.window.impacts[0].begin, s: p.t0 === p.t1 ? (p.s0 + p.s1) / 2 : undefined, text: minus(p.window.impacts[0].begin.toFixed(fine)) + "\u202fs", first: -1 });
     }
@@ -226,6 +226,9 @@ class TimeAxis {
       }
       write(ctx, l.text, place, y + 17, inside && l.first < 0 ? tones.ink : tones.soft, 11, "center");
     }
+  }
+  heldAt(t) {
+    return this.clock.windows.some((win) => win.t0 === win.t1 && Math.abs(win.t0 - t) < 1e-9 * (1 + Math.abs(t)));
   }
   // A tick on each side of every break, which no label may crowd out.
   edges(ctx, from, to, x, y, scale) {

@@ -15,7 +15,9 @@ const placeOf = (value, c) => {
   const share = c.powers ? (value > 0 ? Math.log(value / c.low) / Math.log(c.high / c.low) : 0) : (value - c.low) / (c.high - c.low);
   return Math.round(STEPS * clamp(isFinite(share) ? share : 0, 0, 1));
 };
-const plainNumber = (value) => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential().replace("e+", "e") : String(value));
+// As many digits as a field shows; the number itself stays as it is until it is changed.
+const plainNumber = (full) => plainDigits(Number(full.toPrecision(8)));
+const plainDigits = (value) => (Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential().replace("e+", "e") : String(value));
 
 class Controls {
   // `changed(control, value, done)`: while a slider moves, and when it is let go.

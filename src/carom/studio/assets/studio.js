@@ -48,6 +48,7 @@ function run(quick) {
 function answered(number) {
   if (desk.open === null || number < desk.open) return;
   desk.open = null;
+  desk.words = "";
   $("work").hidden = true;
   if (desk.again) run(desk.again.quick);
 }
@@ -183,9 +184,14 @@ function showStopped(m) {
   $("work").hidden = true;
   say("Stopped; what was shown before stays.");
 }
+// What takes long is told, with how long it has taken; what was shown before stays.
+setInterval(() => {
+  const spent = desk.open === null ? 0 : performance.now() - desk.asked;
+  $("work").hidden = !(spent > PATIENT);
+  if (spent > PATIENT) $("work-words").textContent = (desk.words || "computing") + ", " + Math.round(spent / 1000) + " s so far" + (desk.started ? "; what is shown is the run before" : "");
+}, 400);
 function showWork(m) {
-  $("work").hidden = false;
-  $("work-words").textContent = m.words + (desk.started ? "; what is shown is the run before" : "");
+  desk.words = m.words;
   const bar = $("work-share");
   if (m.share === null) bar.removeAttribute("value");
   else bar.value = m.share;
@@ -270,19 +276,21 @@ $("reset").onclick = () => {
   keepGhost();
   look();
 };
-$("file").onchange = async (e) => {
-  const file = e.target.files[0];
-  e.target.value = "";
+const upload = (name, text) => (say("Reading " + name + " …"), ask("upload", { name, text }));
+async function take(file) {
   if (!file) return;
-  if (file.size > 8e6) return say(file.name + " has " + file.size + " bytes; no scenario is that long", "bad");
-  ask("upload", { name: file.name, text: await file.text() });
+  if (file.size > 4e6) say(file.name + " has " + file.size + " bytes; no scenario is that long", "bad");
+  else upload(file.name, await file.text());
+}
+$("file").onchange = async (e) => {
+  await take(e.target.files[0]);
+  e.target.value = "";
 };
 $("file-button").onclick = () => $("file").click();
 document.addEventListener("dragover", (e) => e.preventDefault());
 document.addEventListener("drop", (e) => {
   e.preventDefault();
-  const file = e.dataTransfer.files[0];
-  if (file) file.text().then((text) => ask("upload", { name: file.name, text }));
+  take(e.dataTransfer.files[0]);
 });
 $("reload").onclick = () => ask("reload");
 $("keep").onclick = () => ($("file-news").hidden = true);
@@ -328,4 +336,4 @@ if (location.search) history.replaceState(null, "", "/");  // the key is worth n
 connect();
 
 // For tests and for the console.
-window.studio = { desk, stage, controls, mainSide, otherSide, live: () => live, time: () => stage.t, set: (path, value) => controls.set(path, value, true), idle: () => desk.open === null && !desk.again && !desk.gesture };
+window.studio = { desk, stage, upload, controls, mainSide, otherSide, live: () => live, time: () => stage.t, set: (path, value) => controls.set(path, value, true), idle: () => desk.open === null && !desk.again && !desk.gesture };

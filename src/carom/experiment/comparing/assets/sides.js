@@ -304,7 +304,12 @@ class Stage {
     return Boolean(act);
   }
 }
-const typing = (e) => e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select, textarea, summary, .scroll, [role=dialog] *") || (e.key === " " && e.target.matches("button, a"));
+const typing = (e) => e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select, textarea, summary, .scroll, [role=dialog] *") || (e.key === " " && e.target.matches("button:focus-visible, a:focus-visible"));
+// A button that was clicked does not keep the space bar, which plays; one that was reached by keyboard does.
+document.addEventListener("click", (e) => {
+  const button = e.detail > 0 && e.target.closest("button");
+  if (button && button === document.activeElement && !button.closest("dialog")) button.blur();
+});
 
 // Buttons and sliders of playing, the same on every page.
 function playback(stage, host) {

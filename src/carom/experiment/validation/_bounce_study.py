@@ -114,7 +114,7 @@ def rows_of(records: Sequence[BounceRecord]) -> tuple[np.ndarray, np.ndarray, li
 
 def bounce_study(records: Sequence[BounceRecord]) -> BounceStudy:
     """All numbers of the chapter."""
-    balls = sorted({r.ball for r in records}, key=lambda ball: -sum(r.ball == ball for r in records))
+    balls = sorted({r.ball for r in records}, key=lambda ball: (-sum(r.ball == ball for r in records), ball))
     counts, rows, compared, echo, apart = {}, {}, {}, {}, {}
     for ball in balls:
         mine = [r for r in records if r.ball == ball]

@@ -22,7 +22,7 @@ def mat_of(text: bytes, name: str) -> dict[str, Any]:
 
 def variable(found: dict[str, Any], name: str, wanted: str) -> Any:
     if wanted not in found:
-        there = ", ".join(repr(key) for key in found if not key.startswith("__")) or "nothing"
+        there = ", ".join(repr(key) for key in found if key[:2] != "__") or "nothing"
         raise CaromError(f"{name} has no variable '{wanted}', only {there}; is it another data set?")
     return found[wanted]
 

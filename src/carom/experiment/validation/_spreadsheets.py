@@ -109,13 +109,13 @@ def _new(text: bytes) -> dict[str, Cells]:
 
 
 def _texts(xml: bytes) -> list[str]:
-    return ["".join(t.text or "" for t in item.iter() if t.tag.endswith("}t")) for item in _tree(xml)]
+    return ["".join(t.text or "" for t in item.iter() if _local(t) == "t") for item in _tree(xml)]
 
 
 def _cells(xml: bytes, texts: list[str]) -> Cells:
     out: Cells = {}
     for cell in _tree(xml).iter():
-        value = next((v.text for v in cell if v.tag.endswith("}v")), None) if cell.tag.endswith("}c") else None
+        value = next((v.text for v in cell if _local(v) == "v"), None) if _local(cell) == "c" else None
         place = re.fullmatch(r"([A-Z])(\d+)", cell.get("r", ""))
         if value is None or place is None:
             continue
@@ -124,6 +124,11 @@ def _cells(xml: bytes, texts: list[str]) -> Cells:
             number: Any = texts[int(value)] if kind == "s" else float(value)
             out[int(place[2]) - 1, ord(place[1]) - ord("A")] = number
     return out
+
+
+def _local(element: ElementTree.Element) -> str:
+    """Its tag without the name space."""
+    return element.tag.rpartition("}")[2]
 
 
 def _tree(xml: bytes) -> Any:

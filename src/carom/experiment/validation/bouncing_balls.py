@@ -71,7 +71,7 @@ def _instants(sheets: dict[str, Cells], name: str) -> list[np.ndarray]:
     """Columns of instants, wherever they stand."""
     found = []
     for title, cells in sheets.items():
-        old = name.endswith(".xls") and title == "All"
+        old = Path(name).suffix == ".xls" and title == "All"
         columns = [0] if old else sorted(c for (r, c), text in cells.items() if r == 0 and text == "Event time (s)")
         for c in columns:
             column = [v for (_, at), v in sorted(cells.items()) if at == c and isinstance(v, float)]

@@ -51,12 +51,17 @@ def test_a_thousand_moves_and_the_page_still_answers(browser, address, caplog):
         there = low * (high / low) ** share if powers else low + share * (high - low)
         there = value if chance.random() < 0.2 else round(there) if whole else there
         slide(browser, path, there)
-        if k % 7:  # some come before the one before is done
+        if k % 5 < 4:
+            time.sleep(0.03)  # as a slider that is dragged, before the run before is done
+        else:
             settled(browser, 120.0)
-            refused += browser.execute_script("return document.getElementById('status').className.includes('bad')")
+            if browser.execute_script("return document.getElementById('status').className.includes('bad')"):
+                refused += 1
+                browser.find_element("id", "reset").click()  # or all that follows would be refused, too
+                settled(browser, 120.0)
     settled(browser, 120.0)
     assert complaints(browser) == [] and caplog.records == []
-    assert refused < MOVES / 3  # most of what sliders can say is a world
+    assert refused < MOVES / 5 / 2  # most of what sliders can say is a world
     assert memory() - begun < MOST
 
 

@@ -1,6 +1,7 @@
 """The studio in a real browser, from the first picture to what is written."""
 
 import json
+import random
 
 import pytest
 
@@ -158,6 +159,24 @@ def test_what_was_changed_is_written_as_toml_and_as_python(page, file):
     space = {}
     exec(texts["python"].replace("print(result)", ""), space)
     assert space["scenario"] == wanted and space["result"].finished
+
+
+def test_a_hand_that_does_anything_leaves_a_page_that_answers(page):
+    """A small part of what verify/test_studio.py does."""
+    fresh(page)
+    chance = random.Random(3)
+    paths = ask(page, "[...studio.controls.all.values()].map((e) => [e.c.path, e.c.low, e.c.high])")
+    for _ in range(25):
+        path, low, high = chance.choice(paths)
+        if "run." not in path:
+            slide(page, path, chance.choice([low, high, low + (high - low) * chance.random()]))
+    settled(page)
+    assert told(page) and "mistake" not in told(page)
+    for text in (BALL[:200], BALL.replace("= 0.1", "= -0.1"), BALL + "[", "\x00", "", BALL.replace("newton", "newtn")):
+        page.execute_script("studio.upload('bad.toml', arguments[0])", text)
+        wait(page, "document.getElementById('status').textContent.startsWith('bad.toml')")
+    fresh(page)
+    assert peak(page) == pytest.approx(0.6)
 
 
 def test_a_file_that_changes_on_disk_can_be_reloaded(page, file):

@@ -64,7 +64,7 @@ def test_laws_as_json_are_the_cards(run):
     records = json.loads(out)
     assert code == 0 and [r["name"] for r in records] == [e.card.name for e in catalogue.NORMAL_LAWS]
     assert {r["kind"] for r in records} == {"normal"}
-    assert all(set(r) == {"kind", "name", "formula", "parameters", "source", "choose"} for r in records)
+    assert all(set(r) == {"kind", "name", "formula", "parameters", "source", "choose", "in_phases"} for r in records)
 
 
 def test_unknown_names_are_refused_with_the_nearest(run):

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from ...quantities import Real
 from ...result._columns import IMPACTS
 from ...result.impacts import Impact
 from ..measures import measured
@@ -48,7 +49,7 @@ def differences_of(sides: Sequence[Compared]) -> tuple[Difference, ...]:
     return (*_of_runs(sides), *_of_quantities(sides), *_of_impacts(sides), *_of_signals(sides))
 
 
-def _row(kind: Kind, name: str, unit: str, values: Sequence[float | None]) -> Difference:
+def _row(kind: Kind, name: str, unit: str, values: Sequence[Real | None]) -> Difference:
     """Infinite and missing numbers are none."""
     return Difference(kind, name, unit, tuple(None if v is None or not np.isfinite(v) else float(v) for v in values))
 

@@ -104,12 +104,20 @@ if TYPE_CHECKING:
     from .contact import ViscoelasticRestitution as ViscoelasticRestitution
     from .contact import Wall as Wall
     from .contact import achieved_restitution as achieved_restitution
+    from .control import After as After
     from .control import AtHeight as AtHeight
     from .control import AtTime as AtTime
     from .control import ComputedTorque as ComputedTorque
     from .control import FeedForward as FeedForward
+    from .control import Impacts as Impacts
+    from .control import Mode as Mode
+    from .control import OnRelease as OnRelease
+    from .control import OnSlip as OnSlip
     from .control import OnStrike as OnStrike
     from .control import PostureControl as PostureControl
+    from .control import StateMachine as StateMachine
+    from .control import TorqueFunction as TorqueFunction
+    from .control import When as When
     from .derivation import Equations as Equations
     from .derivation import equations as equations
     from .dynamics import Locked as Locked
@@ -121,11 +129,11 @@ if TYPE_CHECKING:
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
-    from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.comparing import Comparison as Comparison
     from .experiment.comparing import compare as compare
     from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
     from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
+    from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World
@@ -157,7 +165,6 @@ if TYPE_CHECKING:
     from .study import Returns as Returns
     from .study import attractors as attractors
     from .study import bifurcation as bifurcation
-    from .study import compare_laws as compare_laws
     from .study import box_dimension as box_dimension
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit

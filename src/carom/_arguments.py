@@ -76,6 +76,10 @@ if TYPE_CHECKING:
     WorldLike: TypeAlias = World
     CaptureLike: TypeAlias = Capture
     ClipsLike: TypeAlias = Result | Clip | Sequence[Result | Clip]
+    JointValues: TypeAlias = Mapping[str, Any]  # by the names of joints' links: numbers, or signals as texts
+    ModesLike: TypeAlias = Mapping[str, Any]  # states of a machine by name
+    WaysLike: TypeAlias = Mapping[str, Any]  # conditions by the names of the states that they lead to
+    UntilLike: TypeAlias = Any  # a time [s], a condition as a text, impacts, a switch, or several in a list
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
     PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
@@ -97,5 +101,6 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
-    ComparedLike = ScenarioLike = DataLike = StudyLike = ClusterLike = PassageLike = Any
+    JointValues = ModesLike = WaysLike = UntilLike = ComparedLike = ScenarioLike = DataLike = StudyLike = Any
+    ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

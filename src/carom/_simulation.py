@@ -17,10 +17,12 @@ import numpy as np
 from jaxtyping import PyTree
 
 from . import errors, native
+from ._arguments import UntilLike
 from ._progress import RunLine
 from .hybrid import outcome
 from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
+from .hybrid._horizon import ended
 from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
 from .hybrid._run import EventRow, StepRow, chunk, executable, runs_away, start
 from .hybrid._store import back_end
@@ -52,17 +54,19 @@ def simulate(
     world: World,
     start: State | Result | str | Path,
     *,
-    until: float,
+    until: UntilLike,
     settings: Settings | None = None,
     progress: bool | None = None,
     stream: str | Path | None = None,
     throw: bool = True,
 ) -> Result:
-    """Simulate a world from a state until a time [s].
+    """Simulate a world from a state until a time [s], or until something happens.
 
     - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`; or a run to go on from
       where it ended, with phases, memories and its clock: a result, the file of `result.save`, or the folder of
-      `carom run`. Numbers of the world may be others by then. The result has the new stretch alone.
+      `carom run`. Numbers of the world may be others by then. The result has the new stretch alone
+    - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot';
+      several in a list: it ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
     - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
     - `progress`: show simulated time and events while running; by default after two seconds, on a terminal
     - `stream`: a folder to which steps and events are written as they come, so that memory does not grow (the result
@@ -80,13 +84,14 @@ def simulate(
         raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")
     settings = settings_or_default(settings)
     began = time.perf_counter()
-    integration, before = settings.integration(until), None
+    (world, horizon), before = ended(world, until), None
+    integration = settings.integration(horizon)
     if isinstance(start, Result | str | Path):
-        carry = before = _gone_on(world, going_on.end_of(start), float(until), settings.ledger)
+        carry = before = _gone_on(world, going_on.end_of(start), float(horizon), settings.ledger)
         start = going_on.started(world, carry)
     else:
         start = refuse_state(start, world.mechanism)
-        carry = _opened(world, start, float(until), settings.ledger)
+        carry = _opened(world, start, float(horizon), settings.ledger)
     result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
     result = result if before is None else dataclasses.replace(result, before=before)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
@@ -103,13 +108,9 @@ def simulate(
 def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: bool | None = None) -> Result:
     """The same run from the same state with other tolerances; one that ends early, or is stopped, is returned too."""
     began, old = time.perf_counter(), result.integration
-    integration = dataclasses.replace(
-        old,
-        rtol=np.asarray(rtol),
-        atol=np.asarray(atol),
-        until=np.asarray(until),
-        max_steps=np.asarray(min(10 * int(old.max_steps), NO_LIMIT)),  # tighter tolerances need more of them
-    )
+    more = min(10 * int(old.max_steps), NO_LIMIT)  # tighter tolerances need more of them
+    asked: dict[str, Any] = {"rtol": rtol, "atol": atol, "until": until, "max_steps": more}
+    integration = dataclasses.replace(old, **{name: np.asarray(value) for name, value in asked.items()})
     carry = result.before or _opened(result.world, result.start, until, bool(result.final.y.work))
     return _drive(result.world, integration, carry, progress, None, began, result.start)
 

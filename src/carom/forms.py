@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 REQUIRED: Any = ...
 Kind = Literal[
     "number", "point", "numbers", "gains", "table", "tables", "flag", "word", "words",
-    "trajectory", "switches", "site", "contact", "pose", "place", "surface", "link",
+    "trajectory", "switches", "states", "joints", "site", "contact", "pose", "place", "surface", "link",
 ]  # fmt: skip
 
 
@@ -24,8 +24,9 @@ class Slot(NamedTuple):
     """A value: its name (of the argument), its kind, what it means with unit and range, and its default.
 
     A point is (x, y), numbers are a list of any length, gains are numbers or one for all, a table is a list of
-    lists of numbers, tables are a list of those, words are a list of names. Sites, links, surfaces and contacts are
-    given by name, a place by a site's name or as a point; a pose that is left out is that of the start.
+    lists of numbers, tables are a list of those, words are a list of names, joints are numbers by joint, states are
+    those of a state machine. Sites, links, surfaces and contacts are given by name, a place by a site's name or as a
+    point; a pose that is left out is that of the start.
     """
 
     name: str

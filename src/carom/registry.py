@@ -104,11 +104,15 @@ CONTROLLERS = (
     at("control.computed_torque.ComputedTorque"),
     at("control.feedforward.FeedForward"),
     at("captures.hold.HoldPose"),
+    at("control.machine.StateMachine"),
 )
 SWITCHES = (
     at("control.switch.OnStrike"),
     at("control.switch.AtHeight"),
     at("control.switch.AtTime"),
+    at("control.switch.OnRelease"),
+    at("control.switch.OnSlip"),
+    at("control.switch.When"),
 )
 TRAJECTORIES = (
     at("control.trajectory.point_to_point.CUBIC"),
@@ -181,6 +185,8 @@ PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
 # What a notebook shows of things that have a `_repr_html_`.
 HTML = at("report.notebook.as_html")
+# What ends a run that is not given a time alone.
+UNTIL = at("control.until.ended_by")
 
 
 def shown(thing: object) -> str:

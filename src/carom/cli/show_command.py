@@ -76,7 +76,7 @@ def _parts(s: Scenario) -> list[str]:
         )
         out.append(f"contact {name}: {what} against {against}, {law.law}{rubs}")
     out += [f"control {name}: {c.kind}" for name, c in s.control.items()]
-    out.append(f"run: until {s.run.until:g} s, {s.run.solver}, rtol {s.run.rtol:g}")
+    out.append(f"run: until {s.run.end}, {s.run.solver}, rtol {s.run.rtol:g}")
     return out
 
 

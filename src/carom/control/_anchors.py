@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import errors
 from .._arguments import Names
+from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.scene import Own, Scene, split
 from ..mechanism import Mechanism
 from ..quantities import Real
@@ -34,7 +36,7 @@ def names_of(owner: str, given: Names) -> tuple[str, ...]:
     return names
 
 
-def refuse_anchors(control: AbstractActuator, mechanism: Mechanism) -> None:
+def refuse_anchors(control: AbstractActuator, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
     """Refuse anchors of links that have a joint, and rules that ask for a torque where there is none.
 
     A rule is code; it is tried in one state that has nothing special about it, without weight.
@@ -48,7 +50,7 @@ def refuse_anchors(control: AbstractActuator, mechanism: Mechanism) -> None:
                 "free bases can be anchored"
             )
     loose = without_joint(mechanism, control.anchored)
-    asked = _tried(control, mechanism) if loose else []
+    asked = _tried(control, mechanism, others) if loose else []
     for k in loose:
         _refuse_torque(control.name, names[k], jnp.asarray(asked[k], dtype=float))
 
@@ -64,11 +66,11 @@ def _refuse_torque(owner: str, link: str, torque: Real) -> None:
     )
 
 
-def _tried(control: AbstractActuator, mechanism: Mechanism) -> list[Any]:
+def _tried(control: AbstractActuator, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> list[Any]:
     some = np.arange(1.0, mechanism.dof + 1.0)
     place, speed = split(mechanism, jnp.asarray(0.3 * np.sin(some))), split(mechanism, jnp.asarray(0.2 * np.cos(some)))
     scene = Scene(mechanism, jnp.asarray(TRIED_AT), place, speed)
-    scene.gravity = jnp.zeros(2)
+    scene.gravity, scene.automata = jnp.zeros(2), tuple(others)
     has = control.anatomy
     zeros, ones = (jnp.asarray(0.0),) * len(has.memory), (jnp.asarray(1.0),) * len(has.states)
     return list(control.asked(scene, Own(jnp.asarray(0), zeros, ones)))

@@ -8,7 +8,7 @@ Within a side the torque is smooth, so no step straddles the corner of a clipped
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from ..quantities import Flag, Memory
 SLOP = 0.05  # of the limit: farther beyond than this, the limit decides and not the side that is remembered
 
 
-def least_limits(links: int, own: GainsLike, joints: tuple[Any, ...] | None) -> tuple[Any, ...]:
+def least_limits(links: int, own: GainsLike | Sequence[Any], joints: tuple[Any, ...] | None) -> tuple[Any, ...]:
     """The largest effort of every joint, by the controller's own limits and those of the joints; None: any."""
     mine: Any = (None,) * links if own is None else own
     theirs = (None,) * links if joints is None else joints

@@ -46,6 +46,8 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
       side of its limits it is, -1, 0 or 1; exit "limit k" changes it, so that no step straddles the corner
     - `effort`: the limits of the joints themselves (`Joint.effort_limit`), one per link or None; the world gives them
     - `rate` [Hz]: a digital controller that computes its torques so often and holds them in between, or None
+    - `lag` [s]: time constant of each joint's actuator, or None: efforts follow what is asked for (and limited) like
+      tau' = (asked - tau) / lag, from nothing at the start; 0 is none
     - `schedule`: what ends each phase; after the last one the first comes again
     - `anchored`: names of links of free bases that something outside of the robot turns
 
@@ -57,6 +59,7 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
     links: int = eqx.field(static=True, default=1, kw_only=True)
     limit: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
     rate: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
+    lag: Any = eqx.field(default=None, kw_only=True, converter=_numbers)
     effort: Any = eqx.field(default=None, kw_only=True)
     schedule: tuple[AbstractSwitch, ...] = eqx.field(default=(), kw_only=True)
     anchored: tuple[str, ...] = eqx.field(static=True, default=(), kw_only=True)
@@ -72,7 +75,9 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
                 f"links of '{self.name}' is {self.links}, but the mechanism has {mechanism.topology.links}; build it "
                 "for this mechanism"
             )
-        refuse_anchors(self, mechanism)
+        refuse_anchors(self, mechanism, others)
+        for _, _, switch in self.transitions:
+            switch.check(mechanism, others)
 
     def placed(self, mechanism: Mechanism) -> AbstractActuator:
         """The same, with the limits of the mechanism's joints."""
@@ -91,9 +96,20 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
         return [jnp.zeros_like(jnp.asarray(x, dtype=float)) if k in loose else x for k, x in enumerate(asked)]
 
     @property
+    def transitions(self) -> tuple[tuple[int, int, AbstractSwitch], ...]:
+        """Ways from one phase to another, and what opens each: those of the schedule, round and round."""
+        count = len(self.schedule)
+        return tuple((i, (i + 1) % count, switch) for i, switch in enumerate(self.schedule))
+
+    @property
+    def own_states(self) -> dict[str, Any]:
+        """States of the rule itself, by name, with the sizes that their tolerance is measured by."""
+        return {}
+
+    @property
     def anatomy(self) -> Anatomy:
         postures = tuple(f"posture {i + 1}" for i in range(max(len(self.schedule), 1)))
-        switches = tuple(f"end of posture {i + 1}" for i in range(len(self.schedule)))
+        switches = tuple(f"end of posture {i + 1}" for i, _, _ in self.transitions)
         exits, memory = self.limits.exits, self.limits.memory
         if self.rate is not None:
             exits, memory = ("sample",), ("next sample", *(f"torque {k + 1}" for k in range(self.links)))
@@ -101,9 +117,10 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
             phases=postures,
             exits=(*switches, *exits),
             memory=memory,
+            states=self.own_states | {f"lagging {k + 1}": 1.0 for k in range(0 if self.lag is None else self.links)},
             channels=(Channel("actuators", "driven"),),
             pausable=True,
-            clocked=self.rate is not None or any(switch.instant is not None for switch in self.schedule),
+            clocked=self.rate is not None or any(switch.instant is not None for _, _, switch in self.transitions),
         )
 
     @property
@@ -124,7 +141,9 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
     def words(self) -> str:
         """What it is, in a line: its numbers with their units."""
         return spelled(
-            self, {"limit": "N m", "rate": "Hz"}, without=("name", "links", "effort", "schedule", "anchored")
+            self,
+            {"limit": "N m", "rate": "Hz", "lag": "s"},
+            without=("name", "links", "effort", "schedule", "anchored"),
         )
 
     @property
@@ -138,7 +157,29 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
         return Drive(self._efforts)
 
     def _efforts(self, scene: Scene, own: Own) -> Efforts:
-        return Efforts(self.torques(scene, own) if self.rate is None else list(own.memory[1:]))
+        return Efforts(self._behind(self._command(scene, own), own))
+
+    def _command(self, scene: Scene, own: Own) -> list[Any]:
+        """What actuators without a lag would exert."""
+        return self.torques(scene, own) if self.rate is None else list(own.memory[1 : 1 + self.links])
+
+    def _behind(self, command: list[Any], own: Own) -> list[Any]:
+        """What they exert."""
+        if self.lag is None:
+            return command
+        late = own.states[len(own.states) - self.links :]
+        return [jnp.where(self.lag[k] > 0.0, x, now) for k, (x, now) in enumerate(zip(late, command, strict=True))]
+
+    def _catching_up(self, command: list[Any], own: Own) -> tuple[Any, ...]:
+        """Rates of the efforts of actuators with a lag."""
+        if self.lag is None:
+            return ()
+        late = own.states[len(own.states) - self.links :]
+        spans = [jnp.where(self.lag[k] > 0.0, self.lag[k], 1.0) for k in range(self.links)]
+        return tuple(
+            jnp.where(self.lag[k] > 0.0, (now - x) / spans[k], 0.0)
+            for k, (x, now) in enumerate(zip(late, command, strict=True))
+        )
 
     def torques(self, scene: Scene, own: Own) -> list[Any]:
         """What the controller asks for now, limited; continuous in time."""
@@ -158,22 +199,26 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
         return own._replace(memory=(1.0 / self.rate, *self.torques(scene, own)))
 
     def force(self, scene: Scene, own: Own, load: Load) -> Flow:
-        power = 0.0
-        for k, torque in enumerate(self._efforts(scene, own).torques):
+        power, command = 0.0, self._command(scene, own)
+        for k, torque in enumerate(self._behind(command, own)):
             scene.turn(load, k, torque)
             power = power + torque * scene.relative_rate(k)
-        return Flow(self.rates_of(scene, own), (power,))
+        return Flow((*self.rates_of(scene, own), *self._catching_up(command, own)), (power,))
 
     def guard(self, scene: Scene, own: Own) -> Sequence[Any]:
-        out = [unless(own.phase != i, condition_of(s.guard(scene))) for i, s in enumerate(self.schedule)]
+        out = [unless(own.phase != i, condition_of(self.opening(s, scene, own))) for i, _, s in self.transitions]
         if self.rate is None:
             corners = self.limits.guards(lambda: self.on_joints(scene, own), own.memory)
             return [*out, *(turning(corner, 0.0) for corner in corners)]
         return [*out, level(scene.t - own.memory[0])]
 
+    def opening(self, switch: AbstractSwitch, scene: Scene, own: Own) -> Any:
+        """The condition of a transition."""
+        return switch.guard(scene)
+
     def watch(self, scene: Scene, own: Own) -> Sequence[Watch | None]:
         out: list[Watch | None] = []
-        for i, switch in enumerate(self.schedule):
+        for i, _, switch in self.transitions:
             sweep, on = switch.sweep(scene), own.phase == i
             value = None if sweep is None else jnp.where(on, condition_of(switch.guard(scene)).value, NEVER)
             out.append(None if sweep is None else Watch(value, jnp.where(on, sweep, 0.0)))
@@ -184,15 +229,14 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
         return Standing(instants=self._instants)
 
     def _instants(self, own: Own) -> Sequence[Any]:
-        known = [(i, switch.instant) for i, switch in enumerate(self.schedule) if switch.instant is not None]
+        known = [(i, switch.instant) for i, _, switch in self.transitions if switch.instant is not None]
         times = [jnp.where(own.phase == i, time, jnp.inf) for i, time in known]
         return times if self.rate is None else [*times, own.memory[0]]
 
     def jump(self, scene: Scene, own: Own, fired: tuple[Flag, ...]) -> Landing:
-        count = len(self.schedule)
-        phase = own.phase
-        for i in range(count):
-            phase = jnp.where(fired[i], (i + 1) % count, phase)
+        count, phase = len(self.transitions), own.phase
+        for i in reversed(range(count)):  # of several that open at once the first is taken
+            phase = jnp.where(fired[i], self.transitions[i][1], phase)
         after = own._replace(phase=phase)
         if self.rate is None:
             switched = jnp.any(jnp.stack(fired[:count])) if count else jnp.asarray(False)

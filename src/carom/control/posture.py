@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from .._arguments import GainsLike, Names
 from ..dynamics import explicit
 from ..forms import Form, Slot
 from ..hybrid._in_words import told
-from ..hybrid.automaton import AbstractAutomaton, Anatomy
+from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import Drive
 from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
@@ -132,9 +131,8 @@ class PostureControl(AbstractActuator):
         )
 
     @property
-    def anatomy(self) -> Anatomy:
-        integrals = {f"integral {k + 1}": 1.0 for k in range(self.links if self.integral else 0)}
-        return dataclasses.replace(super().anatomy, states=integrals)
+    def own_states(self) -> dict[str, Any]:
+        return {f"integral {k + 1}": 1.0 for k in range(self.links if self.integral else 0)}
 
     @property
     def drive(self) -> Drive:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from .. import errors
 from .._arguments import ContactLike
 from ..forms import Form, Slot
-from ..hybrid.condition import edge
+from ..hybrid.automaton import AbstractAutomaton
+from ..hybrid.condition import ROUNDING, edge, level, turning
 from ..hybrid.scene import Scene
-from ..mechanism import Site
+from ..mechanism import Mechanism, Site
+from ..signal import Signal, known_names
 
 
 class AbstractSwitch(eqx.Module):
@@ -31,6 +35,22 @@ class AbstractSwitch(eqx.Module):
         """The time [s] at which it ends, if that is known; else None."""
         return None
 
+    @property
+    def waits(self) -> Any:
+        """How long [s] after its beginning it ends, if that is known; else None."""
+        return None
+
+    def as_text(self) -> str | None:
+        """As state machines and `until` write it; None: they do not."""
+        return None
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        """Refuse a world that it cannot be used in."""
+
+    def crossing(self, scene: Scene) -> Any:
+        """The same for what ends a run: it counts when it becomes true, not where it is so from the start."""
+        return self.guard(scene)
+
 
 class OnStrike(AbstractSwitch):
     """The phase ends when a contact closes, given by its name or itself.
@@ -45,13 +65,13 @@ class OnStrike(AbstractSwitch):
     contact: str = eqx.field(static=True)
 
     def __init__(self, contact: ContactLike) -> None:
-        name = contact if isinstance(contact, str) else getattr(contact, "name", None)
-        if not isinstance(name, str):
-            raise errors.CaromError(
-                f"contact of OnStrike is a {type(contact).__name__}; it must be the contact, or its name (give it one: "
-                "name=)"
-            )
-        self.contact = name
+        self.contact = _contact_name("OnStrike", contact)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"strike {self.contact}"
 
     def guard(self, scene: Scene) -> Any:
         if self.contact in scene.strikes:
@@ -105,3 +125,114 @@ class AtTime(AbstractSwitch):
     @property
     def instant(self) -> Any:
         return self.time
+
+
+class OnRelease(AbstractSwitch):
+    """The phase ends as soon as a contact, given by its name or itself, is open: OnRelease("foot")."""
+
+    form: ClassVar[Form] = Form("release", "a contact is open", (Slot("contact", "contact", "its name"),))
+
+    contact: str = eqx.field(static=True)
+
+    def __init__(self, contact: ContactLike) -> None:
+        self.contact = _contact_name("OnRelease", contact)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"release {self.contact}"
+
+    def guard(self, scene: Scene) -> Any:
+        return level(0.5 - _of_contact(scene, self.contact, "closed"))
+
+
+class OnSlip(AbstractSwitch):
+    """The phase ends as soon as a contact with dry friction, given by its name or itself, slides: OnSlip("hand")."""
+
+    form: ClassVar[Form] = Form("slip", "a contact slides", (Slot("contact", "contact", "its name"),))
+
+    contact: str = eqx.field(static=True)
+
+    def __init__(self, contact: ContactLike) -> None:
+        self.contact = _contact_name("OnSlip", contact)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        _refuse_unknown(self.contact, others)
+
+    def as_text(self) -> str | None:
+        return f"slip {self.contact}"
+
+    def guard(self, scene: Scene) -> Any:
+        return level(_of_contact(scene, self.contact, "slips") - 0.5)
+
+
+class When(AbstractSwitch):
+    """The phase ends as soon as a condition holds, any signal's: When("leg.slide_rate > 0"), When("hip.y < 0.4 m")."""
+
+    form: ClassVar[Form] = Form("when", "a condition holds", (Slot("condition", "word", "such as 'hip.y < 0.4 m'"),))
+
+    condition: str = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        Signal(self.condition)
+
+    def check(self, mechanism: Mechanism, others: Sequence[AbstractAutomaton]) -> None:
+        Signal(self.condition).check(mechanism, others, condition=True)
+
+    def as_text(self) -> str | None:
+        return self.condition
+
+    def guard(self, scene: Scene) -> Any:
+        value, size = Signal(self.condition).guard(scene)
+        rounding = ROUNDING * jax.lax.stop_gradient(size)
+        return turning(value, 2.0 * rounding, rounding)
+
+    def crossing(self, scene: Scene) -> Any:
+        value, size = Signal(self.condition).guard(scene)
+        return edge(value, jax.lax.stop_gradient(size))
+
+
+class After(AbstractSwitch):
+    """The phase ends so many seconds after it began: After(0.2). Of state machines alone, which know when that was."""
+
+    form: ClassVar[Form] = Form("after", "so long after it began", (Slot("seconds", "number", "[s]"),))
+
+    seconds: Any
+
+    def __check_init__(self) -> None:
+        errors.number("After", "seconds", self.seconds, above=0.0)
+
+    @property
+    def waits(self) -> Any:
+        return self.seconds
+
+    def as_text(self) -> str | None:
+        known = errors.known(self.seconds)
+        return None if known is None else f"after {float(known)!r} s"
+
+    def guard(self, scene: Scene) -> Any:
+        raise errors.CaromError("After belongs to a state machine; in a schedule, or to end a run, take AtTime")
+
+
+def _contact_name(owner: str, contact: ContactLike) -> str:
+    name = contact if isinstance(contact, str) else getattr(contact, "name", None)
+    if not isinstance(name, str):
+        raise errors.CaromError(
+            f"contact of {owner} is a {type(contact).__name__}; it must be the contact, or its name (give it one: "
+            "name=)"
+        )
+    return name
+
+
+def _refuse_unknown(contact: str, others: Sequence[AbstractAutomaton]) -> None:
+    there = [c.name for other in others for c in other.report.contacts]
+    if contact not in [other.name for other in others]:  # one may be called by the automaton that holds it
+        errors.name_in("contact", contact, there)
+
+
+def _of_contact(scene: Scene, name: str, part: str) -> Any:
+    """Whether it is closed, or slides."""
+    known = known_names(scene.mechanism, scene.automata)
+    errors.name_in("contact", name, [contact.name for a in scene.automata for contact in a.report.contacts])
+    return known[f"contact.{name}.{part}"].value(scene)

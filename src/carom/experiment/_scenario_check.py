@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from .._arguments import FileLike
 from ..captures import capture
+from ..control.until import ended_by
 from ..crawl import Inchworm
 from ..errors import CaromError, name_in, vector
 from ..hybrid._opening import check_start
@@ -88,6 +89,7 @@ def _one(s: Scenario) -> str:
     world = world_of(s)
     with at("run", words="the run", holds=s.run):
         settings_of(s)
+        ended_by(world, s.run.until)
     start = beginning(s, world)
     with at("start", holds=s.start):
         check_start(world, start)
@@ -97,7 +99,7 @@ def _one(s: Scenario) -> str:
     top = world.mechanism.topology
     parts = ((top.links, "link"), (top.dof, "degree"), (len(s.contacts), "contact"))
     links, degrees, contacts = (f"{count} {word}{'s' * (count != 1)}" for count, word in parts)
-    return f"{links}, {degrees} of freedom, {contacts}, {s.run.until:g} s"
+    return f"{links}, {degrees} of freedom, {contacts}, {s.run.end}"
 
 
 def _capture(s: Scenario) -> str:
@@ -108,4 +110,4 @@ def _capture(s: Scenario) -> str:
     c = s.capture
     with at("capture", holds=c):
         capture(whole, c.hand, c.grip, start, kind=c.kind, restitution=c.restitution, base=c.base)
-    return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.until:g} s"
+    return f"{whole.topology.links} links, a capture ({s.capture.kind}), {s.run.end}"

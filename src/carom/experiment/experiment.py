@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import FileLike
+from .._arguments import FileLike, UntilLike
 from .._simulation import simulate
 from ..captures import Capture, after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
@@ -136,7 +136,7 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Experimen
 
 
 def _run(
-    scenario: model.Scenario, world: World, start: State | FileLike, progress: bool | None, until: float | None = None
+    scenario: model.Scenario, world: World, start: State | FileLike, progress: bool | None, until: UntilLike = None
 ) -> Result:
     end = scenario.run.until if until is None else until
     with at("run", words="the run"):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-GOOD = (outcome.FINISHED, outcome.EVENT_LIMIT)
+GOOD = outcome.GOOD
 PERIODS = ("#1d6fb8", "#2e8b57", "#c2410c", "#6b21a8")  # of period 1, 2, 3, 4
 MANY = "#7a7a7a"  # of longer ones, and of none
 

@@ -36,6 +36,7 @@ def outcome_of(
     crowded = any_of(
         [jnp.asarray(m.standing.crowded(phase)) for m, phase in zip(world.automata, new.phases, strict=True)]
     )
+    asked = [m.standing.ends(p) for m, p in zip(world.automata, new.phases, strict=True) if m.standing.ends is not None]
     early, late = new.window
     window = (new.t - early) / CHATTER  # from event to event
     speed = top_speed(world, new.y)
@@ -45,6 +46,7 @@ def outcome_of(
     # The last one that holds counts: no failure is hidden by an end that was reached at the same time.
     for when, what in (
         (accept & a.last & ~new.fresh, outcome.FINISHED),  # an event at the horizon is served first, and what follows
+        (accept & ~new.fresh & any_of([jnp.asarray(end) for end in asked]), outcome.STOPPED),
         ((new.events >= integration.max_events) | awaited, outcome.EVENT_LIMIT),
         (new.steps >= integration.max_steps, outcome.STEP_LIMIT),
         (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),

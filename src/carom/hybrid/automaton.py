@@ -151,6 +151,7 @@ class Standing:
     - `striking(phase)`: is an impact of finite duration in progress? (Worlds may neglect control and weight meanwhile.)
     - `fails(phase)`: is no motion possible here, or more than one? The run ends
     - `crowded(phase)`: does more happen at once than it can hold? The run ends
+    - `ends(phase)`: does the run end here, as it was asked to? None: it never does
     """
 
     longest: Callable[[Own], Any] = lambda own: jnp.inf
@@ -158,6 +159,7 @@ class Standing:
     striking: Callable[[PhaseNumber], Any] = _no
     fails: Callable[[PhaseNumber], Any] = _no
     crowded: Callable[[PhaseNumber], Any] = _no
+    ends: Callable[[PhaseNumber], Any] | None = None
 
 
 def blank(families: Sequence[int | None], value: Any) -> tuple[Any, ...]:

@@ -21,7 +21,10 @@ from __future__ import annotations
     TOO_FAR,
     UNMET,
     CROWDED,
-) = range(18)
+    STOPPED,
+) = range(19)
+
+GOOD = (FINISHED, EVENT_LIMIT, STOPPED)  # ends that were asked for
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",
@@ -52,6 +55,7 @@ WORDS = {
     "origin",
     CROWDED: "more rigid contacts are closed at once than can be solved together (40 with friction, 130 without): use "
     "a compliant law for some of them",
+    STOPPED: "stopped as asked: a condition of until was met",
     UNMET: "its start does not meet a constraint; world.assembled(state) brings it there",
 }
 

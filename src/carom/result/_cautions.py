@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..hybrid import outcome
+from ..hybrid._horizon import LONGEST
 from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
 from ..hybrid.world import World
 from ._passages import passages
-from ._signals import contact_signals
+from ._signals import contact_signals, effort_signals
 
 if TYPE_CHECKING:
     from .result import Result
@@ -88,6 +89,29 @@ def _inside(result: Result) -> list[str]:
         f"a rigid contact was inside its surface by up to {result.penetration:.2g} m (rad at the stop of a hinge); up "
         f"to {allowed:.2g} is tolerated; tighten rtol and atol, or shorten the run"
     ]
+
+
+def ended_as(result: Result, words: str) -> str:
+    """The words for how it ended, with the condition that ended it; or that none was met in a run without a time."""
+    pairs = [(a, int(p)) for a, p in zip(result.world.automata, result.final.phases, strict=True) if a.standing.ends]
+    met = [a.anatomy.phases[phase] for a, phase in pairs if a.standing.ends is not None and a.standing.ends(phase)]
+    if int(result.final.outcome) == outcome.NOT_FINITE:
+        return f"{words}{_not_finite(result)}"
+    if int(result.final.outcome) == outcome.STOPPED:
+        return f"stopped as asked: {', '.join(met)}"
+    if int(result.final.outcome) == outcome.FINISHED and float(result.integration.until) == LONGEST and pairs:
+        return f"{words}: nothing that it was to run until was met within {LONGEST:g} s"
+    return words
+
+
+def _not_finite(result: Result) -> str:
+    """Whose torques are not numbers where the run ended."""
+    for name, efforts in effort_signals(result, result.t[-1:]).items():
+        bad = np.flatnonzero(~np.isfinite(efforts.torques[0]))
+        if len(bad):
+            link = result.world.mechanism.topology.names[int(bad[0])]
+            return f"; controller '{name}' asks for {efforts.torques[0][bad[0]]:g} on '{link}'"
+    return ""
 
 
 def deepest(result: Result) -> str:

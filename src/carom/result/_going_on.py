@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .result import Result
 
 CARRIED = "carried"  # the dimension, in a run's file, of what it carried at its end
-GOES_ON = (outcome.RUNNING, outcome.FINISHED, outcome.EVENT_LIMIT, outcome.STEP_LIMIT)
+GOES_ON = (outcome.RUNNING, outcome.STEP_LIMIT, *outcome.GOOD)
 # What every run counts for itself, and works, which its ledger measures from its own start.
 OWN = (".y.work", ".steps", ".rejected", ".events", ".outcome", ".depth")
 # Nothing was in sight at the end of a run, and its rates are asked for again: numbers of the world may be others now.
@@ -32,7 +33,7 @@ def end_of(run: Result | FileLike) -> dict[str, float]:
     from .result import Result
 
     if isinstance(run, Result):
-        return numbers_of(run.final)
+        return numbers_of(lasting(run.world, run.final))
     path = Path(run) / "trajectory.nc" if Path(run).is_dir() else Path(run)
     try:
         import h5netcdf
@@ -48,6 +49,17 @@ def end_of(run: Result | FileLike) -> dict[str, float]:
     return dict(zip(words, values.tolist(), strict=True))
 
 
+def lasting(world: WorldLike, carry: Carry) -> Carry:
+    """What the next run takes over: all but the automata that end runs, of which every run has its own."""
+    keep = [not automaton.standing.ends for automaton in world.automata]
+    exits = [kept for automaton, kept in zip(world.automata, keep, strict=True) for _ in automaton.anatomy.families]
+    return carry._replace(
+        phases=tuple(itertools.compress(carry.phases, keep)),
+        memory=tuple(itertools.compress(carry.memory, keep)),
+        armed=tuple(itertools.compress(carry.armed, exits)),
+    )
+
+
 def numbers_of(carry: Carry) -> dict[str, float]:
     """Leaves of a carry by name, those of arrays one by one."""
     out: dict[str, float] = {}
@@ -60,8 +72,8 @@ def numbers_of(carry: Carry) -> dict[str, float]:
 
 def begun_again(world: WorldLike, first: Carry, end: dict[str, float]) -> Carry:
     """The carry of a run that goes on: `first`, as this world would begin, with what the other one carried."""
-    kept = {name: x for name, x in end.items() if not name.startswith(OWN)}
-    mine = {name for name in numbers_of(first) if not name.startswith(OWN)}
+    kept = {name: x for name, x in end.items() if not name.startswith(OWN + ANEW)}
+    mine = {name for name in numbers_of(lasting(world, first)) if not name.startswith(OWN + ANEW)}
     if mine != kept.keys():
         why = f"{len(kept)} numbers, here {len(mine)}" if len(kept) != len(mine) else "other names"
         raise errors.CaromError(
@@ -75,9 +87,9 @@ def begun_again(world: WorldLike, first: Carry, end: dict[str, float]) -> Carry:
 
     def taken(path: Any, leaf: Any) -> Any:
         name = jax.tree_util.keystr(path)
-        if name.startswith(OWN + ANEW):
-            return leaf
         size = np.shape(leaf)
+        if name not in kept and f"{name}[0]" not in kept:  # begins anew, or is what ends this run
+            return leaf
         found = kept[name] if size == () else [kept[f"{name}[{i}]"] for i in range(int(np.size(leaf)))]
         return np.asarray(found).reshape(size).astype(jnp.result_type(leaf))
 

@@ -76,9 +76,9 @@ class Result(Expressed):
     def outcome(self) -> str:
         """How the run ended, in words."""
         words = outcome.describe(int(self.final.outcome))
-        from ._cautions import deepest
+        from ._cautions import deepest, ended_as
 
-        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else words
+        return f"{deepest(self)}: {words}" if int(self.final.outcome) == outcome.INSIDE else ended_as(self, words)
 
     @property
     def made(self) -> Made:
@@ -87,7 +87,7 @@ class Result(Expressed):
 
     @property
     def finished(self) -> bool:
-        return int(self.final.outcome) in (outcome.FINISHED, outcome.EVENT_LIMIT)
+        return int(self.final.outcome) in outcome.GOOD
 
     @property
     def penetration(self) -> float:
@@ -258,10 +258,8 @@ class Result(Expressed):
 
     def __repr__(self) -> str:
         s, ran = self.statistics, f"<Result: {self.outcome}; t = {float(self.final.t):g} s"
-        return (
-            f"{ran}, {s.events} events, {s.steps} steps ({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, "
-            f"ran in {s.run_seconds:.3f} s; {self.made}>"
-        )
+        took = f"compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s"
+        return f"{ran}, {s.events} events, {s.steps} steps ({s.rejected} rejected), {took}; {self.made}>"
 
 
 def _in_words(has: Anatomy, told: Callable[[Own], str] | None, own: Own) -> str:

@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from .. import mechanism
-from .._arguments import StateLike, WorldLike
+from .._arguments import StateLike, UntilLike, WorldLike
+from ..control.until import told_until
 from ..errors import CaromError
 from ..forms import stated
 from ..hybrid.settings import DEFAULT, Settings, settings_or_default
@@ -17,7 +18,6 @@ from ..hybrid.world import FRICTION_RULES, World
 from ..mechanism import Mechanism, State
 from ..mechanism._recipe import Tree, Weld
 from ..mechanism.state import refuse_state
-from ..quantities import Real
 from ._build import mechanism_of
 from ._text import checked
 from .body_tables import told_body
@@ -33,7 +33,7 @@ WORDS = ("title", "about", "source")
 
 
 def scenario_of(
-    world: WorldLike, start: StateLike, *, until: Real, name: str, settings: Settings | None = None, **words: Any
+    world: WorldLike, start: StateLike, *, until: UntilLike, name: str, settings: Settings | None = None, **words: Any
 ) -> Scenario:
     """The scenario that simulates this world from this start."""
     if not isinstance(world, World):
@@ -50,7 +50,7 @@ def scenario_of(
         "pause_in_impact": world.pause_in_impact,
         "mechanisms": _mechanisms(world.mechanism),
         "start": _start(world.mechanism, refuse_state(start, world.mechanism)),
-        "run": {"until": plain(until)} | _run(settings_or_default(settings)),
+        "run": {"until": told_until(until)} | _run(settings_or_default(settings)),
     } | {word: text for word, text in words.items() if text is not None}
     for automaton in world.automata:
         _add(data, automaton, world, notes)
@@ -142,7 +142,7 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> No
     kept = stated(automaton, "table")
     if kept == "contacts":
         told = told_contacts(automaton, notes)
-    elif kept == "joints":  # the links have them
+    elif kept in ("joints", "until"):  # the links have them; [run] has it
         return
     elif kept == "springs":
         told = {automaton.name: Spring.told(automaton)}

@@ -9,10 +9,12 @@ import numpy as np
 from pydantic import Field
 
 from .. import registry
+from ..control.mode import Mode
 from ..forms import Slot
 from ..hybrid.world import World
 from ..mechanism import Mechanism
-from .form_tables import TYPES, FormTable, choice, form_table, told_by
+from .fields import Number, Part, Text, Word, says
+from .form_tables import TYPES, FormTable, choice, form_table, plain, told_by
 from .switch_tables import Switch, made_switch, told_switch
 from .trajectory_tables import Trajectory, told_trajectory
 
@@ -25,12 +27,31 @@ class Around(NamedTuple):
     pose: Callable[[], Any]
 
 
+class StateTable(Part):
+    """A state of a state machine."""
+
+    targets: dict[Word, Number | Text] = says("by joint [rad], [m]: numbers, or signals as texts", {})
+    kp: dict[Word, Number] = says("gains by joint [N m/rad], [N/m]", {})
+    kd: dict[Word, Number] = says("gains by joint [N m s/rad], [N s/m]", {})
+    torques: dict[Word, Number | Text] = says("by joint [N m], [N]: numbers, or signals as texts", {})
+    trajectory: Trajectory | None = says("a motion that begins when the state is entered", None)
+    follows: list[Word] = says("joints that the trajectory moves; all with kp if left out", [])
+    to: dict[Word, Text | list[Text]] = says("conditions by the state that they lead to, such as 'strike foot'", {})
+
+    def made(self) -> Mode:
+        """The state as Python has it."""
+        values = {name: getattr(self, name) for name in type(self).model_fields if name != "trajectory"}
+        return Mode(**values, trajectory=None if self.trajectory is None else self.trajectory.made())
+
+
 class ControlTable(FormTable):
     """Made for a mechanism, under the name that the file gives it."""
 
     types: ClassVar[dict[str, Any]] = TYPES | {
         "trajectory": Trajectory,
         "switches": Annotated[list[Switch], Field(max_length=64)],
+        "states": Annotated[dict[Word, StateTable], Field(max_length=64)],
+        "joints": dict[Word, Number],
     }
 
     def made(self, *around: Any) -> Any:
@@ -44,6 +65,8 @@ class ControlTable(FormTable):
             return np.asarray(given.pose() if value is None else value, dtype=float)
         if slot.kind == "switches":
             return [made_switch(switch, given.whole, given.contacts) for switch in value]
+        if slot.kind == "states":
+            return {name: state.made() for name, state in value.items()}
         if slot.kind == "trajectory":
             return None if value is None else value.made()
         return super().read(slot)
@@ -52,7 +75,15 @@ class ControlTable(FormTable):
     def write(cls, kind: str, value: Any) -> Any:
         if kind == "switches":
             return [told_switch(switch) for switch in value]
+        if kind == "states":
+            return {name: _told_state(state) for name, state in value.items()}
+        if kind == "joints":
+            return {name: plain(number) for name, number in value.items()}
         return told_trajectory(value) if kind == "trajectory" else super().write(kind, value)
+
+
+def _told_state(state: dict[str, Any]) -> dict[str, Any]:
+    return {k: told_trajectory(x) if k == "trajectory" else x for k, x in state.items()}
 
 
 CONTROLLERS = tuple(form_table(line.found(), ControlTable) for line in registry.CONTROLLERS)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from .._arguments import FileLike
+from .._arguments import FileLike, UntilLike
 from ..hybrid.settings import DEFAULT
 from ..hybrid.solvers import METHODS
-from ..quantities import Real
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
@@ -33,6 +32,7 @@ else:
     SolverName = Literal[tuple(method.solver.name for method in METHODS)]
 
 FORMAT = 2
+Until = Annotated[Number, Field(gt=0.0)] | Word  # a time, or what happens then
 
 
 class Start(Part):
@@ -54,13 +54,21 @@ class Start(Part):
 class Run(Part):
     """Duration, solver and tolerances."""
 
-    until: Annotated[Number, Field(gt=0.0)] = says("end of the run [s]")
+    until: Until | list[Until] = says(
+        "end of the run [s]; or until 'hip.y < 0.4', '9 impacts', 'release hand', several"
+    )
     solver: SolverName = says(", ".join(f"{m.solver.name} ({m.choose})" for m in METHODS), DEFAULT.solver)
     rtol: Annotated[Number, Field(gt=0.0, lt=1.0)] = says("relative tolerance of the integration", DEFAULT.rtol)
     atol: Annotated[Number, Field(gt=0.0)] = says("absolute tolerance, in the unit of each coordinate", DEFAULT.atol)
     max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = says("give up after so many steps", DEFAULT.max_steps)
     max_events: Annotated[int, Field(ge=1)] | None = says("stop after so many events", DEFAULT.max_events)
     ledger: bool = says("integrate the work of every force", DEFAULT.ledger)
+
+    @property
+    def end(self) -> str:
+        """When it ends, in words."""
+        each = self.until if isinstance(self.until, list) else [self.until]
+        return " or ".join(one if isinstance(one, str) else f"{one:g} s" for one in each)
 
 
 class Capture(Part):
@@ -196,7 +204,7 @@ class Scenario(Part):
         world: World,
         start: State,
         *,
-        until: Real,
+        until: UntilLike,
         name: str = "world",
         settings: Settings | None = None,
         **words: Any,

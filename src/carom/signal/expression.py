@@ -94,6 +94,8 @@ class Signal:
         tree = parsed(self.text)
         if condition:
             look.refuse_number(tree)
+            if not named(tree):
+                raise refusal(self.text, "it never changes: it names nothing of the world")
         return look.unit(tree)
 
     def fits(self, mechanism: Mechanism, automata: Sequence[AbstractAutomaton], unit: str, what: str) -> None:
@@ -116,6 +118,11 @@ class Signal:
         if key not in scene.kept:
             scene.kept[key] = known_names(scene.mechanism, scene.automata)
         return _Look(self.text, scene.kept[key])
+
+
+def named(node: Node) -> bool:
+    """Does it name anything of a world?"""
+    return (node.kind == "name" and node.word not in CONSTANTS) or any(named(each) for each in node.inside)
 
 
 class _Look:

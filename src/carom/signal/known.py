@@ -178,6 +178,8 @@ def _of_automata(m: Mechanism, automata: Sequence[AbstractAutomaton]) -> Iterato
             yield f"phase.{automaton.name}", Known("1", partial(_phase, i))
             for number, phase in enumerate(has.phases):
                 yield f"phase.{automaton.name}.{phase}", Known("1", partial(_in_phase, i, number), flag=True)
+        if "entered" in has.memory:
+            yield f"clock.{automaton.name}", Known("s", partial(_since, i, has.memory.index("entered")))
         for k, quantity in enumerate(report.extra):
             yield quantity.name, Known(quantity.unit, partial(_own_state, i, k))
         if has.channels:
@@ -192,6 +194,12 @@ def _own(i: int, scene: Scene) -> Own | None:
 def _phase(i: int, scene: Scene) -> Any:
     own = _own(i, scene)
     return jnp.asarray(0.0) if own is None else jnp.asarray(own.phase, dtype=float)
+
+
+def _since(i: int, k: int, scene: Scene) -> Any:
+    """How long an automaton has been in its phase."""
+    own = _own(i, scene)
+    return jnp.asarray(0.0) if own is None else scene.t - own.memory[k]
 
 
 def _in_phase(i: int, number: int, scene: Scene) -> Any:

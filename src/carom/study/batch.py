@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors, registry
-from .._arguments import Count, NamesInOrder, StartLike
+from .._arguments import Count, NamesInOrder, StartLike, UntilLike
+from ..control.until import ended_worlds, words_of_ends
 from ..hybrid import outcome
 from ..hybrid._opening import check_start
 from ..hybrid.settings import Settings, settings_or_default
@@ -41,6 +42,7 @@ class Batch(eqx.Module):
     outcome: Any
     penetration: Any  # [m, rad] how far a rigid contact, open or closed, was ever inside its surface
     extra: dict[str, Any]  # extra states by name
+    ends: tuple[str, ...] = eqx.field(static=True)  # conditions of `until`, in words
     made: Made = eqx.field(static=True)  # version of carom, back end and settings
     measures: dict[str, np.ndarray]  # (lanes,) as asked for; nan where a lane has none
     impacts: dict[str, np.ndarray]  # (lanes, n) columns of the first n impacts
@@ -52,7 +54,7 @@ class Batch(eqx.Module):
     def failed(self) -> np.ndarray:
         """Lanes that did not reach their end."""
         codes = np.asarray(self.outcome)
-        return np.flatnonzero(~np.isin(codes, (outcome.FINISHED, outcome.EVENT_LIMIT)))
+        return np.flatnonzero(~np.isin(codes, outcome.GOOD))
 
     @property
     def finished(self) -> np.ndarray:
@@ -61,14 +63,22 @@ class Batch(eqx.Module):
 
     @property
     def stopped(self) -> np.ndarray:
-        """Lanes that had met the number of events asked for before the horizon."""
-        return np.flatnonzero(np.asarray(self.outcome) == outcome.EVENT_LIMIT)
+        """Lanes that had met a condition, or the number of events, asked for before the horizon."""
+        return np.flatnonzero(np.isin(np.asarray(self.outcome), (outcome.EVENT_LIMIT, outcome.STOPPED)))
+
+    @property
+    def met(self) -> list[str]:
+        """Of each lane the condition of `until` that ended it; '' where none did."""
+        if not self.ends:
+            return [""] * len(np.asarray(self.t))
+        numbers = np.asarray(self.phases[-1])
+        return [self.ends[int(k) - 1] if k > 0 else "" for k in numbers]
 
     _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped
-        words = [] if len(stopped) == 0 else [f"{len(stopped)} stopped at the number of events asked for"]
+        words = [] if len(stopped) == 0 else [f"{len(stopped)} stopped at what was asked for"]
         words += [_report(bad, np.asarray(self.outcome))] if len(bad) else []
         rest = "all finished" if not words else f"{len(self.finished)} finished"
         steps = int(np.sum(np.asarray(self.steps)))
@@ -87,7 +97,7 @@ def batch(
     parameters: PyTree,
     start: State | Callable[[Any], State],
     *,
-    until: float,
+    until: UntilLike,
     settings: Settings | None = None,
     one_kernel: bool | None = None,
     measures: NamesInOrder = (),
@@ -100,7 +110,8 @@ def batch(
 
     `start` is a state for all lanes, one with a row per lane (`world.state(angles=rows, ...)`), or a function of p that
     returns one. A lane that fails stops and keeps its code, the others finish; with `throw` an error then names the
-    failed lanes. Pass the same `make` (and the same `start`, if it is a function) to use what was compiled before.
+    failed lanes. `until` is as `simulate` takes it: `ends.met` says which condition ended each lane. Pass the same
+    `make` (and the same `start`, if it is a function) to use what was compiled before.
 
     What a run can tell, a lane can tell, in a fixed amount of memory: `measures` are those of scenario files (`carom
     show --measures`), `impacts` columns of the first n impacts, `returns` those to a section (`carom.Returns`), `times`
@@ -117,7 +128,8 @@ def batch(
         carom.batch(world_with, jnp.linspace(0.05, 0.5, 1000), start, until=6.0)
     """
     chosen = settings_or_default(settings)
-    integration = chosen.integration(until)
+    make, horizon = ended_worlds(make, until)
+    integration = chosen.integration(horizon)
     lanes = _lanes(parameters)
     begin, given = _starts(start, lanes)
     asked = NOTHING
@@ -133,7 +145,7 @@ def batch(
         carry, back_end = on_cpu(make, how, parameters, given, integration)
     else:
         carry, back_end = on_gpu(make, how, parameters, given, integration, wanted, one_kernel is None)
-    out = _batch_of(carry, made_by(back_end, integration), asked)
+    out = _batch_of(carry, made_by(back_end, integration), asked, words_of_ends(until))
     if throw and len(out.failed):
         codes = np.asarray(out.outcome)
         report = _report(out.failed, codes, lambda lane: _refusal(make, parameters, given, how, lane, codes))
@@ -141,7 +153,7 @@ def batch(
     return out
 
 
-def _batch_of(carry: Ends, made: Made, asked: Asked) -> Batch:
+def _batch_of(carry: Ends, made: Made, asked: Asked, ends: tuple[str, ...]) -> Batch:
     return Batch(
         carry.t,
         _stacked(carry.y.q),
@@ -154,9 +166,10 @@ def _batch_of(carry: Ends, made: Made, asked: Asked) -> Batch:
         carry.outcome,
         jnp.maximum(carry.depth, 0.0),
         carry.extra,
+        ends,
         made,
         *asked.read(carry.records),
-        carry.y.extra,
+        states=carry.y.extra,
     )
 
 

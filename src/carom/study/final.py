@@ -8,25 +8,27 @@ from collections.abc import Sequence
 import jax.numpy as jnp
 
 from .. import errors, native
+from .._arguments import UntilLike
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
+from ..hybrid._horizon import ended
 from ..hybrid._run import executable, named, to_end
 from ..hybrid._run import start as opened
 from ..hybrid.settings import Integration, Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism.state import State, refuse_state
-from ..quantities import Flag, Real
+from ..quantities import Flag
 
 
 def final_state(
     world: World,
     start: State,
-    until: Real,
+    until: UntilLike,
     *,
     settings: Settings | None = None,
     reverse_steps: int | None = None,
 ) -> Carry:
-    """Run from a state until a time [s], or until a number of events; nothing is recorded.
+    """Run from a state until a time [s], or until something happens (as `simulate` takes it); nothing is recorded.
 
     The carry that is returned has `t`, `y.q`, `y.v`, `y.work`, `phases`, `memory`, `steps`, `events` and `outcome`.
     With plain numbers, the compiled program of a run that keeps nothing is run at once; under jit, XLA compiles it.
@@ -39,7 +41,8 @@ def final_state(
     """
     with errors.collecting() as flaws:
         state, settings = refuse_state(start, world.mechanism), settings_or_default(settings)
-        integration = settings.integration(until)
+        world, horizon = ended(world, until)
+        integration = settings.integration(horizon)
     given = (world, state, integration)
     if reverse_steps is None and native.idle():
         run = executable(_ended, (settings.ledger,), *given)  # plain numbers: no derivative is asked for

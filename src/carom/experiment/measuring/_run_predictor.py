@@ -9,6 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from ...errors import CaromError
 from ...hybrid import outcome
 from ...hybrid.settings import Integration
 from ...hybrid.world import World
@@ -62,7 +63,7 @@ class RunPredictor:
 
     @functools.cached_property
     def _integration(self) -> Integration:
-        return settings_of(self.scenario).integration(self.scenario.run.until)
+        return settings_of(self.scenario).integration(horizon_of(self.scenario))
 
     @functools.cached_property
     def _lasting(self) -> bool:
@@ -75,7 +76,7 @@ class RunPredictor:
         last = np.max(np.where(np.isfinite(self.records.times), self.records.times, 0.0), axis=1, initial=0.0)
         last = last * (1.0 + SLACK)
         if self.records.impacts or self.records.runs:
-            last = np.maximum(last, self.scenario.run.until * (1.0 if self.records.runs or self._lasting else LONGER))
+            last = np.maximum(last, horizon_of(self.scenario) * (1.0 if self.records.runs or self._lasting else LONGER))
         return np.maximum(last, 1e-12)
 
     def numbers(self, p: np.ndarray) -> np.ndarray:
@@ -211,3 +212,11 @@ def _world(pair: PyTree) -> World:
 def _state(pair: PyTree) -> State:
     state: State = pair[1]
     return state
+
+
+def horizon_of(scenario: Scenario) -> float:
+    """[s] A fit compares runs at times, so that their end must be one."""
+    until = scenario.run.until
+    if isinstance(until, str | list):
+        raise CaromError(f"until of [run] is {until!r}; a fit needs a time [s] there, when its runs end")
+    return until

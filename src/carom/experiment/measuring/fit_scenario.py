@@ -23,7 +23,7 @@ from ...study.fitting._solving import Effort, Guess
 from ...study.fitting.estimate import fitted
 from ._plausible import refuse_gravity, refuse_late, refuse_scale
 from ._records import Records, records_of
-from ._run_predictor import RunPredictor
+from ._run_predictor import RunPredictor, horizon_of
 from ._tables import tables_of
 from ._varied import bounds_within, guesses_of, parameters_of
 
@@ -146,7 +146,7 @@ def predictor_of(
     records = records_of(plain, world_of(plain), tables, from_first)
     last = records.times[np.isfinite(records.times)]
     if last.size:
-        refuse_late(float(last.max()), plain.run.until, ", ".join(t.where for t in tables if t.kind == "series"))
+        refuse_late(float(last.max()), horizon_of(plain), ", ".join(t.where for t in tables if t.kind == "series"))
     parameters, first = parameters_of(guesses, own, records)
     return RunPredictor(plain, records, parameters), first
 

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
         unit = np.random.default_rng(seed).random((count, len(ranges)))
     else:
         made = {"sobol": qmc.Sobol, "halton": qmc.Halton, "latin-hypercube": qmc.LatinHypercube}
-        unit = made[method](len(ranges), rng=np.random.default_rng(seed)).random(count)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # counts that are no power of two are fine
+            unit = made[method](len(ranges), rng=np.random.default_rng(seed)).random(count)
     low, high = (np.array(side) for side in zip(*ranges.values(), strict=True))
     table = low + unit * (high - low)
     return tuple(_axis(scenario, path, tuple(table[:, k].tolist())) for k, path in enumerate(ranges))

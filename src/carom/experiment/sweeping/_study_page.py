@@ -75,7 +75,7 @@ def _title(data: StudyLike) -> str:
 
 def _about(data: StudyLike) -> str:
     codes = np.asarray(data["outcome"].values)
-    bad = int(np.sum(~np.isin(codes, (outcome.FINISHED, outcome.EVENT_LIMIT))))
+    bad = int(np.sum(~np.isin(codes, outcome.GOOD)))
     words = f"{codes.size:,} runs over {', '.join(map(str, _parameters(data)))}; {bad:,} of them failed"
     return f"{words}; carom {data.attrs.get('carom_version', '')}, {data.attrs.get('back_end', '')}"
 
@@ -106,7 +106,7 @@ def _told(data: StudyLike, store: str) -> dict[str, Any]:
         ],
         "variables": variables,
         "outcome": np.asarray(data["outcome"].transpose(*dims).values).ravel().tolist(),
-        "good": [outcome.FINISHED, outcome.EVENT_LIMIT],
+        "good": list(outcome.GOOD),
         "words": {str(code): words for code, words in outcome.WORDS.items()},
     }
 

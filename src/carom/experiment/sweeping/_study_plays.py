@@ -36,8 +36,8 @@ def plays_of(data: StudyLike, count: Count) -> dict[int, str]:
     use_back_end(known)
     scenario, out = read(known["scenario"]), {}
     for run in spread(shape, count):
-        at = (run,) * len(axes) if points else np.unravel_index(run, shape)
-        values = {path: among[int(k)] for (path, among), k in zip(axes, at, strict=True)}
+        at = (run,) * len(axes) if points else [int(k) for k in np.unravel_index(run, shape)]
+        values = {path: among[k] for (path, among), k in zip(axes, at, strict=True)}
         try:
             found = perform(changed(scenario, values), progress=False)
         except CaromError:  # an impossible run: its outcome says why

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import PyTree
 
-from ..._arguments import Count, StartLike
+from ..._arguments import Count, StartLike, UntilLike
 from ...errors import CaromError
 from ...hybrid import outcome
 from ...hybrid.settings import Settings
@@ -24,7 +24,7 @@ from ._lane_worlds import Built, LaneStart, LaneWorld, as_it_is, built_one_by_on
 from ._study_plan import Plan, words_of
 
 TOLD = 5  # failed runs of a task that are told by name
-GOOD = (outcome.FINISHED, outcome.EVENT_LIMIT)
+GOOD = outcome.GOOD
 OPAQUE = (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START, outcome.TOO_FAR, outcome.UNMET)
 
 
@@ -112,14 +112,18 @@ def _run_kind(
         made.reasons[int(lanes[k])] = words
 
 
-def _run_built(plan: Plan, made: _Columns, group: Built, lanes: np.ndarray, settings: Settings, until: float) -> None:
+def _run_built(
+    plan: Plan, made: _Columns, group: Built, lanes: np.ndarray, settings: Settings, until: UntilLike
+) -> None:
     out = _batch(plan, as_it_is, group.parameters, group.start, settings, until)
     made.put(lanes[group.lanes], out, plan.impacts)
     for k in out.failed[:TOLD]:
         made.reasons[int(lanes[group.lanes[k]])] = outcome.describe(int(np.asarray(out.outcome)[k]))
 
 
-def _batch(plan: Plan, make: Function, parameters: PyTree, start: StartLike, settings: Settings, until: float) -> Batch:
+def _batch(
+    plan: Plan, make: Function, parameters: PyTree, start: StartLike, settings: Settings, until: UntilLike
+) -> Batch:
     return batch(
         make,
         parameters,

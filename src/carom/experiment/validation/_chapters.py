@@ -181,11 +181,10 @@ def pendulum_chapter(s: PendulumStudy, figure: str) -> str:
         "## Pendulums of two and three arms",
         source_words(PENDULUM),
         "Free swings with the cart held, 26 pieces of 2.7 s to fit on and 4 held out, from large swings to small ones. "
-        "Predictions start from the first sample of a piece. Fitted: centres of mass and inertias of both arms, and "
-        "what "
-        "the joints have; masses and the length of the first arm fix the scale. Errors are root mean squares of both "
-        "angles, "
-        "every 20 ms.",
+        "Predictions start from the first sample of a piece. Fitted: the first arm's centre of mass, both inertias, "
+        "and what the joints have. What else there is stays as published: with the second arm's centre fitted, too, "
+        "`carom.fit` says that the data cannot tell the parameters apart. Errors are root mean squares of both "
+        "angles, every 20 ms.",
         "**Traps.** Angles are counted from upright and clockwise. Rates were smoothed before they were stored: a "
         "piece "
         "begins with an error that no parameter mends, most of all the fourth one held out. Only ratios of masses, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BINS = 12
 
 
-def saved(path: Path, height: float, draw: Function, *found: NamedTuple) -> None:
+def saved(path: Path, height: float, draw: Function, *found: object) -> None:
     """A figure as PNG, complete or not at all."""
     with style.page(figsize=(style.width(), height)) as figure:
         draw(figure, *found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,22 +11,13 @@ from jaxtyping import PyTree
 
 from ...hybrid._carry import Carry
 from ...hybrid._flow import scene_with_motion
-from ...hybrid.scene import Continuous, Own
+from ...hybrid.scene import Own
 from ...hybrid.world import World
 from ...quantities import Vector
 from ._contact_rows import places
 from ._impact_table import ImpactTable
 from .recorder import AbstractRecorder, Sight
-from .signals import Signal
-
-
-class Instant(NamedTuple):
-    """A lane at an instant."""
-
-    t: Any
-    y: Continuous
-    phases: Any
-    memory: Any
+from .signals import Instant, Signal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +70,8 @@ class Series(AbstractRecorder):
 
         def fill(s: PyTree) -> Any:
             t = times[s[0]]
-            now = Instant(t, sight.within(t)[0], c.phases, c.memory)
+            y, rate = sight.within(t)
+            now = Instant(t, y, c.phases, c.memory, rate)
             return s[0] + 1, self._put(s, self._values(sight.world, now))
 
         return jax.lax.cond(sight.step, lambda k: jax.lax.while_loop(due, fill, k), lambda k: k, kept)
@@ -89,7 +81,7 @@ class Series(AbstractRecorder):
         return (kept[0] >= last) | jnp.isinf(jnp.asarray(self.times)[jnp.minimum(kept[0], last - 1)])
 
     def end(self, world: World, last: Carry, kept: PyTree) -> dict[str, Any]:
-        values = self._values(world, Instant(last.t, last.y, last.phases, last.memory))
+        values = self._values(world, Instant(last.t, last.y, last.phases, last.memory, last.rate))
         times = jnp.asarray(self.times)
         here = (times >= last.t) & (times <= last.t * (1.0 + 1e-12))
         columns = [jnp.where(here, value, column) for value, column in zip(values, kept[1], strict=True)]
@@ -97,7 +89,7 @@ class Series(AbstractRecorder):
 
     def _values(self, world: World, now: Instant) -> list[Any]:
         return [
-            signal.of(world, now) if isinstance(signal, ContactPart) else signal.value(world, now.t, now.y)
+            signal.of(world, now) if isinstance(signal, ContactPart) else signal.value(world, now)
             for signal in self.signals
         ]
 

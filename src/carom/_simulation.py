@@ -109,8 +109,8 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
     """The same run from the same state with other tolerances; one that ends early, or is stopped, is returned too."""
     began, old = time.perf_counter(), result.integration
     more = min(10 * int(old.max_steps), NO_LIMIT)  # tighter tolerances need more of them
-    asked: dict[str, Any] = {"rtol": rtol, "atol": atol, "until": until, "max_steps": more}
-    integration = dataclasses.replace(old, **{name: np.asarray(value) for name, value in asked.items()})
+    asked = zip(("rtol", "atol", "until", "max_steps"), map(np.asarray, (rtol, atol, until, more)), strict=True)
+    integration = dataclasses.replace(old, **dict[str, Any](asked))
     carry = result.before or _opened(result.world, result.start, until, bool(result.final.y.work))
     return _drive(result.world, integration, carry, progress, None, began, result.start)
 

@@ -104,13 +104,9 @@ def simulate(
 def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: bool | None = None) -> Result:
     """The same run from the same state with other tolerances; one that ends early, or is stopped, is returned too."""
     began, old = time.perf_counter(), result.integration
-    integration = dataclasses.replace(
-        old,
-        rtol=np.asarray(rtol),
-        atol=np.asarray(atol),
-        until=np.asarray(until),
-        max_steps=np.asarray(min(10 * int(old.max_steps), NO_LIMIT)),  # tighter tolerances need more of them
-    )
+    more = min(10 * int(old.max_steps), NO_LIMIT)  # tighter tolerances need more of them
+    asked = zip(("rtol", "atol", "until", "max_steps"), map(np.asarray, (rtol, atol, until, more)), strict=True)
+    integration = dataclasses.replace(old, **dict[str, Any](asked))
     carry = result.before or _opened(result.world, result.start, until, bool(result.final.y.work))
     return _drive(result.world, integration, carry, progress, None, began, result.start)
 

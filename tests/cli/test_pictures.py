@@ -23,7 +23,7 @@ def test_the_report_shows_the_bytes_that_were_written(monkeypatch, tmp_path):
     output._pictures(asked, tmp_path, [], {}, lambda words: None)
     file = tmp_path / "figures" / "line.png"
     assert shown == [("line", "a line", file.read_bytes())] and saved == [1]
-    assert image.imread(file).shape[:2] == tuple(np.round(np.array([1.0, 2.0]) * style.DPI).astype(int))
+    assert image.imread(file).shape[:2] == tuple(np.round(np.array([1.0, 2.0]) * sheet.dpi).astype(int))
 
 
 def test_figures_as_files_for_a_paper(tmp_path):

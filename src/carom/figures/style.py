@@ -26,7 +26,6 @@ PANEL = 2.1  # [in] height of one panel
 COLUMNS = {"single": 3.4, "double": 6.8}  # [in] widths of a figure: columns of a journal's page
 LETTERS = 48  # of a legend's row above a narrow figure
 NARROW = 4.5  # [in]: below it, legends stand above the axes instead of beside them
-DPI = 160
 DASHES = ("-", "--", "-.", "-", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 1)))
 MOST = len(DASHES)  # lines that can be told apart in one panel
 SHADES = ("0.93", "0.80", "0.66", "0.87", "0.73")  # of phases

@@ -23,7 +23,6 @@ from ...scenario._change import changed
 from ...scenario._text import read
 from ...scenario.model import Scenario
 
-
 STEP = re.compile(r'"([^"]*)"|([^."]+)')  # of a path; quotes may hold dots
 
 

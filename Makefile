@@ -7,7 +7,7 @@ WORKERS ?= 2
 # Python keeps what it made of the sources for the next process, whatever the shell says: every command starts sooner.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser verify bench format clean
+.PHONY: demo test browser verify validate bench docs wheel format clean
 
 demo: $(VENV)/ready
 	$(BIN)/carom run arm-repeated-impact --out runs/demo --replace
@@ -28,6 +28,11 @@ browser:
 verify: $(VENV)/verify-ready
 	$(BIN)/pytest -n $(WORKERS) tests verify
 
+# Laws against public records of impacts, clones of which are in DATA; the page docs/measured.md.
+DATA ?= ..
+validate: $(VENV)/verify-ready
+	$(BIN)/carom validate --data $(DATA) --out docs
+
 bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/forward_dynamics.py
 	$(BIN)/python benchmarks/engine.py
@@ -36,6 +41,17 @@ bench: $(VENV)/verify-ready
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/size.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/studio.py
+
+# The documentation as a site, in build/site: no network is asked, and every link is followed.
+docs: $(VENV)/docs-ready
+	$(BIN)/python tools/site.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site: build/site/index.html"
+
+# A wheel in an empty environment: it must list, run and report.
+wheel: $(VENV)/ready
+	$(BIN)/pytest verify/test_wheel.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .
@@ -50,6 +66,10 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 $(VENV)/verify-ready: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[verify]'
+	touch $@
+
+$(VENV)/docs-ready: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 clean:

@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 # A (3,) array that silently meets a (1, 3) one hides mistakes of shape.
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+# Programs here run for milliseconds: none is worth optimising, but for the tests that say so.
+os.environ.setdefault("CAROM_COMPILER", "quick")
+
 # `make test` decides whether a change is good, so it draws the same examples every time; to search further, run
 # HYPOTHESIS_PROFILE=search pytest tests/properties
 # Examples are large (a whole mechanism), and the first one of a topology compiles: neither is a fault.

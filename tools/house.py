@@ -30,6 +30,7 @@ LADDER = (
     ("figures", "report", "_citation"),
     ("scenario",),
     ("experiment",),
+    ("studio",),
     ("cli", "__main__"),
 )
 FLOOR = {name: floor for floor, names in enumerate(LADDER) for name in names}

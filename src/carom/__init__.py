@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .contact import Karnopp as Karnopp
     from .contact import LankaraniNikravesh as LankaraniNikravesh
     from .contact import LeeWang as LeeWang
+    from .contact import LinearRestitution as LinearRestitution
     from .contact import LuGre as LuGre
     from .contact import Material as Material
     from .contact import Moving as Moving
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from .contact import Plastic as Plastic
     from .contact import Poisson as Poisson
     from .contact import Polygon as Polygon
+    from .contact import PowerRestitution as PowerRestitution
     from .contact import Ring as Ring
     from .contact import Round as Round
     from .contact import Segment as Segment
@@ -98,6 +100,8 @@ if TYPE_CHECKING:
     from .contact import Spline as Spline
     from .contact import Stribeck as Stribeck
     from .contact import Stronge as Stronge
+    from .contact import ThorntonRestitution as ThorntonRestitution
+    from .contact import ViscoelasticRestitution as ViscoelasticRestitution
     from .contact import Wall as Wall
     from .contact import achieved_restitution as achieved_restitution
     from .control import After as After
@@ -119,10 +123,17 @@ if TYPE_CHECKING:
     from .dynamics import Locked as Locked
     from .dynamics import OnCurve as OnCurve
     from .dynamics import Pin as Pin
+    from .element import Drag as Drag
     from .element import ExtraStates as ExtraStates
+    from .element import RollingResistance as RollingResistance
     from .element import Spring as Spring
     from .errors import CaromError as CaromError
     from .errors import CaromWarning as CaromWarning
+    from .experiment.comparing import Comparison as Comparison
+    from .experiment.comparing import compare as compare
+    from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
+    from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
+    from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
     from .hybrid import World as World
@@ -148,12 +159,18 @@ if TYPE_CHECKING:
     from .result import Result as Result
     from .result import Stance as Stance
     from .scenario import Scenario as Scenario
+    from .study import Model as Model
+    from .study import Observations as Observations
     from .study import ReturnMap as ReturnMap
     from .study import Returns as Returns
+    from .study import attractors as attractors
     from .study import bifurcation as bifurcation
+    from .study import box_dimension as box_dimension
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
+    from .study import find_orbits as find_orbits
     from .study import fit as fit
+    from .study import lyapunov as lyapunov
     from .study import poincare as poincare
     from .study import simulated_restitution as simulated_restitution
     from .study import states_at as states_at

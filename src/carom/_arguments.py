@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
     FileLike: TypeAlias = str | Path
     ScenarioLike: TypeAlias = Scenario | str | Path  # a scenario, the name of a shipped one, or a file
+    DataLike: TypeAlias = str | Path | Mapping[str, Any] | Sequence[Any]  # files, columns, or several of them
+    ComparedLike: TypeAlias = Result | Scenario | str | Path | Any  # a run, however it is given; or an Experiment
     StudyLike: TypeAlias = Any  # an xarray Dataset
     ClusterLike: TypeAlias = Any  # 'local:8', an address, or a Client of dask
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
@@ -99,5 +101,6 @@ else:
     CompliantLike = HeldLike = ConstraintsLike = PartsLike = PlaceLike = TouchingLike = AgainstLike = ContactLike = (
         ContactsLike
     ) = AutomatonLike = Any
-    JointValues = ModesLike = WaysLike = UntilLike = ScenarioLike = StudyLike = ClusterLike = PassageLike = Any
+    JointValues = ModesLike = WaysLike = UntilLike = ComparedLike = ScenarioLike = DataLike = StudyLike = Any
+    ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any

@@ -30,7 +30,10 @@ def cite(thing: World | Result | Scenario, solver: str | None = None) -> str:
 
     A world does not say how it is integrated: `solver` does, by default that of `carom.Settings`.
 
-    print(carom.cite(result))
+    >>> import carom
+    >>> told = carom.cite(carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)])))
+    >>> "integration: Tsitouras 2011" in told
+    True
     """
     from .hybrid.settings import DEFAULT
     from .hybrid.solvers import METHODS

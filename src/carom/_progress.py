@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import sys
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -12,6 +15,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 2.0  # [s] after which a run shows its progress unasked
+
+Watch = Callable[[str, float | None, float | None], None]
+_WATCH: contextvars.ContextVar[Watch | None] = contextvars.ContextVar("watch", default=None)
+
+
+@contextlib.contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Whatever lines would say here is said to `watch(words, done, whole)`, too; what it raises ends the work."""
+    token = _WATCH.set(watch)
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
 
 
 class Line:
@@ -31,6 +47,9 @@ class Line:
         self.task: TaskID | None = None
 
     def update(self, words: str, done: float | None = None, *, at_once: bool = False) -> None:
+        watch = _WATCH.get()
+        if watch is not None:
+            watch(words, done, self.whole)
         early = time.perf_counter() - self.began < self.patience
         if not self.wanted or (early and not at_once):
             return

@@ -33,6 +33,7 @@ from .hybrid.world import World, owns
 from .mechanism.state import State, refuse_state
 from .quantities import Given, Real
 from .result import _files as files
+from .result import _going_on as going_on
 from .result._cautions import at_once
 from .result.result import Result, Statistics
 
@@ -51,7 +52,7 @@ class SimulationError(errors.CaromError):
 
 def simulate(
     world: World,
-    start: State,
+    start: State | Result | str | Path,
     *,
     until: UntilLike,
     settings: Settings | None = None,
@@ -61,7 +62,9 @@ def simulate(
 ) -> Result:
     """Simulate a world from a state until a time [s], or until something happens.
 
-    - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`
+    - `start`: where it is and how it moves, `world.state(angles=..., rates=..., base=..., ...)`; or a run to go on from
+      where it ended, with phases, memories and its clock: a result, the file of `result.save`, or the folder of
+      `carom run`. Numbers of the world may be others by then. The result has the new stretch alone
     - `until`: a time [s]; a condition on signals, 'hip.y < 0.4 m'; '3 impacts', 'strike tip', 'release', 'slip foot';
       several in a list: it ends at the first, and `result.outcome` says at which. Without a time: 1e5 s at most
     - `settings`: solver, tolerances and limits, `carom.Settings(rtol=1e-10)`; its defaults are those of every run
@@ -72,17 +75,25 @@ def simulate(
 
     Ctrl-C returns what was computed so far, with the outcome saying so.
 
-        carom.simulate(world, world.state(angles=[60, 45], degrees=True), until=6.0)
+    >>> import carom
+    >>> rod = carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81)
+    >>> carom.simulate(rod, rod.state(angles=[60], degrees=True), until=0.5).outcome
+    'finished'
     """
     if not isinstance(world, World):
         raise errors.CaromError(f"simulate got a {type(world).__name__}; it must be a carom.World(mechanism, ...)")
-    start = refuse_state(start, world.mechanism)
     settings = settings_or_default(settings)
     began = time.perf_counter()
-    world, horizon = ended(world, until)
+    (world, horizon), before = ended(world, until), None
     integration = settings.integration(horizon)
-    carry = _opened(world, start, float(horizon), settings.ledger)
+    if isinstance(start, Result | str | Path):
+        carry = before = _gone_on(world, going_on.end_of(start), float(horizon), settings.ledger)
+        start = going_on.started(world, carry)
+    else:
+        start = refuse_state(start, world.mechanism)
+        carry = _opened(world, start, float(horizon), settings.ledger)
     result = _drive(world, integration, carry, progress, None if stream is None else Path(stream), began, start)
+    result = result if before is None else dataclasses.replace(result, before=before)
     if stream is None:  # a streamed run is not read back for that; result.warnings does it when asked, and looks closer
         for sentence in at_once(result):
             warnings.warn(sentence, errors.CaromWarning, stacklevel=2)
@@ -104,8 +115,21 @@ def repeat(result: Result, *, rtol: float, atol: float, until: float, progress: 
         until=np.asarray(until),
         max_steps=np.asarray(min(10 * int(old.max_steps), NO_LIMIT)),  # tighter tolerances need more of them
     )
-    carry = _opened(result.world, result.start, until, bool(result.final.y.work))
+    carry = result.before or _opened(result.world, result.start, until, bool(result.final.y.work))
     return _drive(result.world, integration, carry, progress, None, began, result.start)
+
+
+def _gone_on(world: World, end: dict[str, float], until: float, ledger: bool) -> Carry:
+    """The carry with which another run ended, with this world's numbers."""
+    state, h = going_on.state_at_end(world, end), np.asarray(1e-3)
+    first = executable(_opening, (ledger,), world, state, h)(world, state, h)[0]
+    carry = going_on.begun_again(world, first, end)
+    if not until > float(carry.t):
+        raise errors.CaromError(
+            f"until of simulate is {until:g} s, and the run from which it should go on ended at {float(carry.t):g} s; "
+            "give a later time"
+        )
+    return carry
 
 
 def _opened(world: World, start: State, until: float, ledger: bool) -> Carry:

@@ -63,6 +63,13 @@ IMPACT_LAWS = (
     at("contact.impact.stronge.Stronge", 0.5),
     at("contact.impact.plastic.Plastic"),
 )
+# Functions of speed that stand where an impulsive law takes a restitution.
+RESTITUTIONS = (
+    at("contact.impact.at_speed.linear_restitution.LinearRestitution", 0.05, 0.9),
+    at("contact.impact.at_speed.power_restitution.PowerRestitution", 0.8, 0.25, 1.0),
+    at("contact.impact.at_speed.thornton_restitution.ThorntonRestitution", 0.1),
+    at("contact.impact.at_speed.viscoelastic_restitution.ViscoelasticRestitution", 0.2),
+)
 
 # What a world is made of: classes with a form (forms.py), or functions spelled out.
 BODIES = (
@@ -87,6 +94,10 @@ CONSTRAINTS = (
     at("dynamics.constraints.Pin"),
     at("dynamics.constraints.Locked"),
     at("contact.on_surface.OnSurface"),
+)
+ELEMENTS = (
+    at("element.drag.Drag"),
+    at("element.rolling_resistance.RollingResistance"),
 )
 CONTROLLERS = (
     at("control.posture.PostureControl"),
@@ -172,8 +183,17 @@ KIND_OF_MEASURE = at("experiment.measures.all_measures.kind_of")
 # What a result offers although it stands on a higher floor: `result.plot`, and `result.converge()`.
 PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
+# What a notebook shows of things that have a `_repr_html_`.
+HTML = at("report.notebook.as_html")
 # What ends a run that is not given a time alone.
 UNTIL = at("control.until.ended_by")
+
+
+def shown(thing: object) -> str:
+    """The `_repr_html_` of classes that show themselves: a drawing, a table, or the player of a run."""
+    return str(HTML.found()(thing))
+
+
 # What a world makes by itself of joints that have it.
 JOINT_FRICTION = at("element.joint_friction.joint_friction")
 
@@ -185,7 +205,11 @@ COMMANDS = (
     at("cli.check_command.check", "check"),
     at("cli.run_command.run", "run"),
     at("cli.sweep_command.sweep", "sweep"),
+    at("cli.compare_command.compare", "compare"),
+    at("cli.studio_command.studio", "studio"),
+    at("cli.fit_command.fit", "fit"),
     at("cli.reproduce_command.reproduce", "reproduce"),
+    at("cli.validate_command.validate", "validate"),
     at("cli.equations_command.equations", "equations"),
     at("cli.laws_command.laws", "laws"),
     at("cli.restitution_command.restitution", "restitution"),

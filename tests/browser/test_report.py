@@ -260,7 +260,7 @@ def test_a_blow_between_two_clips_is_an_impact(browser, tmp_path):
     browser.find_element(By.ID, "next").click()
     assert ask(browser, "carom.time()") == 0.0
     begin, end = ask(browser, "carom.window(1)")
-    for share, phase, kinetic in ((0.25, "before the blow", "1.000"), (0.75, "after the blow", "62.50\u202fmJ")):
+    for share, phase, kinetic in ((0.25, "before the blow", "1.000"), (0.75, "after the blow", "0.06250\u202fJ")):
         ask(browser, f"carom.goto({begin + share * (end - begin)})")
         wait(browser, f"document.getElementById('r-phase').textContent === '{phase}'")
         shown = browser.find_element(By.ID, "r-kinetic").text

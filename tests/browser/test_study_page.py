@@ -5,6 +5,7 @@ import pytest
 import xarray
 from selenium.webdriver.common.action_chains import ActionChains
 
+import carom
 from carom.experiment.sweeping import study_page
 
 from .test_report import browser as browser  # a fixture
@@ -26,4 +27,36 @@ def test_values_beneath_the_pointer_and_the_command_of_a_run(browser, page):
     ActionChains(browser).move_to_element_with_offset(canvas, 60, -10).click().perform()
     assert browser.find_element("id", "told").text == "mu = 0.25, angle = 50: force = 6 [N]"
     assert browser.find_element("id", "command").text == "carom run study.zarr --at mu=0.25,angle=50"
+    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
+@pytest.fixture(scope="module")
+def playing(tmp_path_factory):
+    """Two balls by two restitutions, three of which play."""
+    ball = carom.Scenario.load("ball-drop").with_({"run.until": 1.0})
+    over = {"start.base.1": [0.5, 0.9], "contacts.floor.normal.restitution": [0.4, 0.7]}
+    data = carom.sweep(ball, over, ["impacts.count"], progress=False)
+    return study_page(data, tmp_path_factory.mktemp("page") / "study.html", "balls.zarr", plays=3)
+
+
+def test_a_click_plays_a_stored_run_in_the_time_microscope(browser, playing):
+    browser.set_window_size(1100, 900)
+    browser.get(playing.as_uri())
+    plays = browser.execute_script("return Object.keys(study.plays).map(Number)")
+    assert len(plays) == 3
+    canvas, frame = browser.find_element("id", "map"), browser.find_element("id", "play")
+    scale = canvas.size["width"] / 900
+    for run in (*plays, 6 - sum(plays)):  # the last one is not stored
+        x, y = browser.execute_script(f"return spots.find(([, , run]) => run === {run}).slice(0, 2)")
+        aim = (round(scale * (x - 450)), round(scale * (y - 260)))
+        ActionChains(browser).move_to_element_with_offset(canvas, *aim).click().perform()
+        assert browser.find_element("id", "command").text.startswith("carom run balls.zarr --at start.base.1=")
+        assert frame.is_displayed() == (run in plays)
+        if run in plays:
+            browser.switch_to.frame(frame)
+            assert browser.find_element("id", "watch").text == "Time microscope"
+            height = 0.9 if run >= 2 else 0.5
+            assert f"start.base.1={height}" in browser.find_element("class name", "about").text
+            assert browser.find_element("id", "scene").size["width"] > 100
+            browser.switch_to.default_content()
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []

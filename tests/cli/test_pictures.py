@@ -24,3 +24,25 @@ def test_the_report_shows_the_bytes_that_were_written(monkeypatch, tmp_path):
     file = tmp_path / "figures" / "line.png"
     assert shown == [("line", "a line", file.read_bytes())] and saved == [1]
     assert image.imread(file).shape[:2] == tuple(np.round(np.array([1.0, 2.0]) * style.DPI).astype(int))
+
+
+def test_figures_as_files_for_a_paper(tmp_path):
+    """A run of its own figures as SVG in one column; `carom report` makes them again as PDF; mistakes come first."""
+    from typer.testing import CliRunner
+
+    from carom.cli.app import app
+
+    folder, go = tmp_path / "run", CliRunner().invoke
+    few = ["--set", 'output.figures=["tip"]', "--set", "run.until=0.3"]
+    wide = ["--figures", "svg", "--columns", "single"]
+    done = go(app, ["run", "ball-drop", "--quiet", "--out", str(folder), *few, *wide])
+    assert done.exit_code == 0, done.output
+    assert [f.name for f in (folder / "figures").iterdir()] == ["tip.svg"]
+    assert 'width="244.8pt"' in (folder / "figures" / "tip.svg").read_text()  # 3.4 in
+    assert "data:image/png" in (folder / "report.html").read_text()
+    again = go(app, ["report", str(folder), "--figures", "pdf"])
+    assert again.exit_code == 0, again.output
+    assert [f.name for f in (folder / "figures").iterdir()] == ["tip.pdf"]
+    refused = go(app, ["run", "ball-drop", "--out", str(tmp_path / "other"), "--figures", "jpg"])
+    assert refused.exit_code != 0 and not (tmp_path / "other").exists()
+    assert "there is no format (--figures) 'jpg'" in refused.output

@@ -39,11 +39,11 @@ def pulled_exactly(x):
 
 def test_a_block_lets_go_as_its_closed_form_says():
     """Far away the spring's force is rounded by its places: the instant lost its derivative there, in silence."""
-    push = carom.jit(lambda far, x, dx: jax.jvp(lambda x: pulled(far, x), (x,), (dx,)))
+    push = carom.jit(lambda far, x, dx: jax.jvp(lambda x: pulled(far, x), (x,), (dx,), has_aux=True))
     exact, slope = pulled_exactly(X), jax.jacfwd(pulled_exactly)(X)
     for far, accuracy in ((0.0, 1e-10), (1e4, 1e-8)):
         for i, dx in enumerate(jnp.eye(len(X))):
-            (value, (code, events)), (pushed, _) = push(jnp.asarray(far), X, dx)
+            value, pushed, (code, events) = push(jnp.asarray(far), X, dx)
             assert int(code) == outcome.FINISHED and int(events) == 1
             np.testing.assert_allclose(value, exact, atol=accuracy)
             np.testing.assert_allclose(pushed, slope[:, i], rtol=accuracy)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -18,7 +17,7 @@ FORMALISMS = ("explicit", "lagrange", "gibbs_appell")
 RECURSION = ("explicit", "gibbs_appell")  # they solve in ways of their own
 
 
-@eqx.filter_jit
+@carom.jit
 def facts(case: Case) -> dict[str, Any]:
     m, q, v, g = case.mechanism, case.q, case.v, case.gravity
     site, _ = case.tips

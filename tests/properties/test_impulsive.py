@@ -3,7 +3,6 @@
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -11,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import carom
+from carom import native
 from carom.contact import blow
 from carom.contact.impact._path import Weights, path
 from carom.contact.impact._several import Problem, solve
-from carom.hybrid._run import compiler_options
 
 DOF, ROWS, DRAWS = 8, 6, 500  # smaller systems are padded with unit masses and zero rows: one compilation for all
 
 
 def compiled(function: Any) -> Any:
-    return jax.jit(jax.vmap(function), compiler_options=compiler_options())
+    return carom.jit(native.rows(function))
 
 
 # -- without friction --------------------------------------------------------------------------------------------------

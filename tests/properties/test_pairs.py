@@ -88,7 +88,7 @@ def pair_called(name: str, sign: float) -> AbstractPair:
     return PAIRS[name][1](sign)
 
 
-@eqx.filter_jit
+@carom.jit
 def at_gap(surface: AbstractSurface, x: Any, y: Any, t: Any, gap: Any) -> Any:
     """A point with this gap; twice, as the first foot is not exact from beyond the radius of curvature."""
     for _ in range(2):
@@ -97,7 +97,7 @@ def at_gap(surface: AbstractSurface, x: Any, y: Any, t: Any, gap: Any) -> Any:
     return x, y
 
 
-@eqx.filter_jit
+@carom.jit
 def about(surface: AbstractSurface, point: Any) -> dict[str, Any]:
     """Everything the laws of surfaces speak about, at (x, y, t)."""
 
@@ -195,7 +195,7 @@ PAIRS: dict[str, tuple[carom.Mechanism, Callable[[float], AbstractPair]]] = {
 WITH_SURFACE = [name for name in PAIRS if name.startswith("site on") and name != "site on segment"]
 
 
-@eqx.filter_jit
+@carom.jit
 def met(mechanism: carom.Mechanism, pair: AbstractPair, t: Any, q: Any, v: Any) -> dict[str, Any]:
     """Everything the laws of pairs speak about."""
 

@@ -12,10 +12,10 @@ badly conditioned that the last bits of the input decide the tenth digit of its 
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
+import carom
 from carom import dynamics
 
 from ..strategies import Case
@@ -23,7 +23,7 @@ from ..strategies import Case
 CLOSE = 1e-10  # promised; rounding in a few hundred operations leaves about 1e-13
 
 
-@eqx.filter_jit
+@carom.jit
 def facts(case: Case) -> dict[str, Any]:
     """Everything the laws speak about."""
     m, q, v, g = case.mechanism, case.q, case.v, case.gravity

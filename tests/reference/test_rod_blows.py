@@ -143,7 +143,7 @@ def differences() -> np.ndarray:
 def test_derivatives_of_a_blow_with_friction_in_forward_mode():
     velocity, pieces = landed("stronge", *X, FALL["rate"], FALL["height"], FALL["v"])
     assert {"left", "right"} <= set(pieces)
-    push = jax.jit(lambda x, dx: jax.jvp(after_blow, (x,), (dx,)), compiler_options=compiler_options())
+    push = carom.jit(lambda x, dx: jax.jvp(after_blow, (x,), (dx,)))
     found = [push(jnp.asarray(X), dx) for dx in jnp.eye(3)]
     np.testing.assert_allclose(found[0][0], velocity, atol=1e-10)
     np.testing.assert_allclose(np.stack([f[1] for f in found], axis=1), differences(), rtol=1e-7, atol=1e-7)

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import carom
 from carom.contact.impact._course import Blows, impulses_along
-from carom.hybrid._run import compiler_options
 
 
 def several(w: Any, u: Any, e: Any, mu: Any, limit: Any, newton: bool = False, ends: bool = False) -> Any:
@@ -28,7 +28,7 @@ def each(newton: bool = False, ends: bool = False) -> Any:
     def all_of_them(*data: Any) -> Any:
         return jax.lax.map(lambda x: several(*x, newton=newton, ends=ends), data)
 
-    return jax.jit(all_of_them, compiler_options=compiler_options())
+    return carom.jit(all_of_them)
 
 
 def run(data: Any, **kind: bool) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom import native
 from carom.contact.impact._path import Weights, path
 
 from .random_blows import drawn, each, run, several
@@ -40,8 +41,8 @@ def test_one_degree_of_freedom_never_gains_and_always_has_an_answer():
     u, w = rows * v[:, None], rows[:, :, None] * rows[:, None, :]
     mu, e = 3 * rng.random(n), rng.random(n)
 
-    @jax.jit
-    @jax.vmap
+    @carom.jit
+    @native.rows
     def struck(w, u, mu, e):
         way = path(Weights(w[0, 0], w[0, 1], w[1, 1]), u[0], u[1], mu, mu)
         normal = [law(e).end(way, e) for law in (carom.Poisson, carom.Stronge, carom.Newton)]

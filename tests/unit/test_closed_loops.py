@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import carom
 from carom import dynamics
 from carom.dynamics import constrained_dynamics, constraints
 
@@ -72,7 +73,7 @@ def test_a_slider_crank_moves_as_its_one_coordinate_says() -> None:
         q, v = jax.jvp(whole, (angle,), (rate,))
         return dynamics.kinetic_energy(mechanism, q, v) - dynamics.potential_energy(mechanism, q)
 
-    @jax.jit
+    @carom.jit
     def turn(angle: Any, rate: Any) -> jax.Array:
         momentum = jax.grad(lagrangian, 1)
         along = jax.jvp(lambda angle: momentum(angle, rate), (angle,), (rate,))[1]

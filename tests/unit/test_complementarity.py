@@ -2,11 +2,11 @@
 
 import itertools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import carom
 from carom.contact.impact import _several, _several_arrays
 from carom.contact.impact._lemke import lemke
 from carom.contact.impact._several import Problem, solve
@@ -19,7 +19,7 @@ def solver(rubs, patience, monkeypatch):
     for module in (_several, _several_arrays):
         monkeypatch.setattr(module, "PATIENCE", patience)
 
-    @jax.jit
+    @carom.jit
     def run(w, b, mu, limit, offset, part, fixed):
         found = solve(Problem(w, b, mu, limit, offset, part, fixed, rubs))
         return found.normal, found.tangential, found.after, found.found

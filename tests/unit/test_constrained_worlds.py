@@ -13,7 +13,6 @@ import carom
 from carom import dynamics
 from carom.dynamics.constraints import AbstractConstraint, constraint_rows
 from carom.hybrid import outcome
-from carom.hybrid._run import compiler_options
 from carom.hybrid.scene import Scene, split
 from carom.result import _signals as signals
 
@@ -194,7 +193,7 @@ def test_lanes_and_derivatives():
         out = carom.final_state(hammer(e), start, 0.9, settings=settings)
         return jnp.stack(out.y.q)
 
-    ahead = jax.jit(lambda e: jax.jvp(end, (e,), (1.0,))[1], compiler_options=compiler_options())(0.6)
+    ahead = carom.jit(lambda e: jax.jvp(end, (e,), (1.0,))[1])(0.6)
     np.testing.assert_allclose(ahead, (ends.q[2] - ends.q[1]) / 2e-5, rtol=1e-5, atol=1e-7)
 
 

@@ -1,6 +1,5 @@
 """Inverse dynamics in contact against Newton and Euler's equations; closed motions and derivatives."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from jax.test_util import check_grads
 
 import carom
+from carom import native
 from carom.contact import ContactInverse
 from carom.control import Quintic
 from carom.crawl import ClosedMotion
@@ -43,7 +43,6 @@ def normal_of(kind, shape):
     return np.array([-np.sin(slope), np.cos(slope)])
 
 
-@eqx.filter_jit
 def motion_and_efforts(kind, mechanism, passive, q, v, a, shape, gravity):
     """A surface is laid through the tip; the passive joint is then started from elsewhere."""
     place = carom.dynamics.site_position(mechanism, q, mechanism.tip)
@@ -67,8 +66,12 @@ def test_torques_and_reaction_are_those_of_newton_and_euler(count, kind):
     shapes[0] = 0.0  # flat
     q = rng.uniform(-0.9, 0.9, (STATES, count))
     v, a = rng.normal(size=(2, STATES, count))
-    run = jax.vmap(motion_and_efforts, in_axes=(None, None, None, 0, 0, 0, 0, None))
-    (q1, v1, a1), found = jax.tree.map(np.asarray, run(kind, mechanism, passive, q, v, a, jnp.asarray(shapes), gravity))
+
+    @carom.jit
+    def run(mechanism, gravity, *states):
+        return native.rows(lambda *state: motion_and_efforts(kind, mechanism, passive, *state, gravity))(*states)
+
+    (q1, v1, a1), found = run(mechanism, gravity, q, v, a, shapes)
     np.testing.assert_allclose(q1, q, atol=1e-11)  # Newton found its way back
     assert np.max(np.abs([found.gap, found.gap_rate, found.gap_acceleration])) < 1e-12
     for k in range(STATES):

@@ -104,7 +104,7 @@ def test_lanes_are_single_runs(case):
 
 @each([*QUICK[:3], ("feed forward", "")])
 def test_forward_mode_is_what_differences_say(case):
-    push = jax.jit(lambda x: jax.jvp(final(case), (x,), (1.0,))[1], compiler_options=compiler_options())
+    push = carom.jit(lambda x: jax.jvp(final(case), (x,), (1.0,))[1])
     expected = differences(case)
     np.testing.assert_allclose(push(1.0), expected, atol=EXACT * np.max(np.abs(expected)))
 

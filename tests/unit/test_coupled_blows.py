@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import carom
+from carom import native
 from carom.contact.impact._impulses import END, PATH, blow_of, impulses_of, weighed
 from carom.contact.impact._path import Weights, path
 from carom.contact.impact._system import system_of
@@ -30,8 +30,8 @@ def separate(seed: int, count: int) -> Any:
     return (np.where(keep, w, 0.0), u, *rest), np.where(keep, 0.0, w)
 
 
-@jax.jit
-@jax.vmap
+@carom.jit
+@native.rows
 def routh(w: Any, u: Any, e: Any, mu: Any, limit: Any) -> Any:
     """Each of two contacts along its own path; Poisson, Newton."""
     out = []
@@ -100,7 +100,7 @@ def stick_and_ball(with_ball: bool) -> Any:
     base, rest = [0.0, 0.5 * np.sin(1.0)], [10.0, 0.0]
     q = [*base, *rest, angle, 0.0] if with_ball else [*base, angle]
     v = [-0.3, -1.0, 0.0, 0.0, 0.0, 0.0] if with_ball else [-0.3, -1.0, 0.0]
-    return jax.jit(after)(jnp.asarray(q), jnp.asarray(v))
+    return carom.jit(after)(jnp.asarray(q), jnp.asarray(v))
 
 
 def test_a_ball_that_rests_elsewhere_is_no_part_of_a_blow():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom import native
 from carom.contact.surfaces._outline import Box
 from carom.report import Figure, Quantity, report, write_report
 from carom.report import samples as sampling
@@ -133,7 +134,7 @@ SURFACES = {
 @pytest.mark.parametrize("name", SURFACES)
 def test_outlines_lie_on_the_surface_with_the_free_side_to_the_left(name):
     surface, times = SURFACES[name], np.array([0.0, 0.7])
-    gap = jax.jit(jax.vmap(surface.gap))
+    gap = carom.jit(native.rows(surface.gap))
     lines = surface.outline(Box(-1.5, -1.2, 1.5, 1.2), times)
     assert len(lines) == 1
     for k, t in enumerate(times if lines[0].ndim == 3 else times[:1]):

@@ -17,7 +17,7 @@ def close(found: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * max(1e-300, np.max(np.abs(expected))))
 
 
-@eqx.filter_jit
+@carom.jit
 def numerical(mechanism: carom.Mechanism, q, v, a, gravity):
     """Mass matrix, bias, weight, the efforts that the motion needs, and the map to absolute angles."""
     explicit = carom.dynamics.FORMALISMS["explicit"]

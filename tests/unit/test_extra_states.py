@@ -9,7 +9,6 @@ import pytest
 from examples import relief_valve
 
 import carom
-from carom.hybrid._run import compiler_options
 
 # -- the relief valve --------------------------------------------------------------------------------------------------
 
@@ -73,7 +72,7 @@ def test_lanes_have_their_own_start_and_derivatives_go_through_blows():
         y = carom.final_state(valve, begin, until, settings=settings).y
         return jnp.stack([y.q[0], valve.extra_of(y)["pressure"]])
 
-    ahead = jax.jit(jax.jacfwd(end, argnums=(0, 1)), compiler_options=compiler_options())(5.0, 9.0)
+    ahead = carom.jit(jax.jacfwd(end, argnums=(0, 1)))(5.0, 9.0)
     found = np.stack([ends.q[:, 0], ends.extra["pressure"]])
     np.testing.assert_allclose(ahead[0], (found[:, 2] - found[:, 1]) / (2 * step), rtol=1e-5)
     np.testing.assert_allclose(ahead[1], (found[:, 4] - found[:, 3]) / (2 * step), rtol=1e-5)

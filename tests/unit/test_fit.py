@@ -1,11 +1,13 @@
 """Identification: estimates, intervals and refusals, on a bouncing ball, closed forms and captured objects."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from examples.identify_target import UNKNOWN, central_case, identify, random_case
 
 import carom
+from carom.study.fitting import _search
 
 RADIUS = 0.1
 PLAIN = carom.Settings(ledger=False)
@@ -159,6 +161,87 @@ def test_a_central_blow_leaves_mass_and_inertia_invisible():
     assert abs(share) < 1e-4 * abs(d["mass"] * 120.0)
 
 
+def test_a_parameter_on_its_bound_leaves_the_others_free():
+    """A line whose offset is at most 1 where the data say 1.1: the slope is that of lines through (0, 1)."""
+    t = np.linspace(0.0, 1.0, 30)
+    data = 1.1 + 0.5 * t + 0.01 * np.random.default_rng(2).normal(size=30)
+    both = lambda p: p["offset"] + p["slope"] * t  # noqa: E731
+    found = carom.fit(both, data, {"offset": 0.5, "slope": 0.0}, noise=0.05, bounds={"offset": (0.0, 1.0)}, starts=3)
+    assert found.estimate["offset"] == 1.0 and found.on_bounds == {"offset": "largest"}
+    assert found.estimate["slope"] == pytest.approx(t @ (data - 1.0) / (t @ t), rel=1e-9)
+    assert found.standard_error["slope"] == pytest.approx(0.05 / np.sqrt(t @ t), rel=1e-9)
+    # Below the bound the sum of squares, the slope adapted, grows by 1.96^2 at the end of the interval.
+    low, high = found.intervals["offset"]
+
+    def squares(offset):
+        r = (data - offset - t * (t @ (data - offset)) / (t @ t)) / 0.05
+        return r @ r
+
+    assert high == 1.0 and squares(low) - squares(1.0) == pytest.approx(1.959964**2, rel=1e-6)
+    assert found.ends == pytest.approx([squares(1.0)] * 3)
+    inside = carom.fit(both, data, {"offset": 0.5, "slope": 0.0}, noise=0.05, bounds={"offset": (0.0, 2.0)})
+    free = carom.fit(both, data, {"offset": 0.5, "slope": 0.0}, noise=0.05)
+    assert inside.estimate["offset"] == pytest.approx(free.estimate["offset"], rel=1e-9) and not inside.on_bounds
+
+
+@pytest.mark.parametrize("bounds", [None, {"a": (-5.0, 5.0)}])
+def test_what_has_no_value_on_the_way_does_not_end_the_search(bounds):
+    """Beyond a = 1.15, where steps from the start lead, the model has no value."""
+    t = np.linspace(0.0, 1.0, 20)
+    seen = []
+
+    def predict(p):
+        jax.debug.callback(lambda a: seen.append(float(a)), p["a"])
+        return jnp.where(p["a"] < 1.15, 1.0, jnp.nan) * p["a"] ** 3 * (1 + t)
+
+    found = carom.fit(predict, 1.1**3 * (1 + t), {"a": 0.3}, bounds=bounds)
+    assert found.estimate["a"] == pytest.approx(1.1, abs=1e-6) and max(seen) > 1.15
+
+
+def test_a_search_that_is_interrupted_or_out_of_time_gives_the_best_so_far():
+    t, calls = np.linspace(0.0, 1.0, 20), []
+
+    def decay(p):
+        jax.debug.callback(interrupt, p["k"])
+        return jnp.exp(-p["k"] * t)
+
+    def interrupt(k):
+        calls.append(float(k))
+
+    data = np.exp(-3.0 * t)
+    short = carom.fit(decay, data, {"k": 0.1}, time=1e-9)
+    assert "the time that it was allowed was over; this is the best so far" in repr(short) and not short.converged
+    stops = _search._Known.__call__
+
+    def pressed(self, p):
+        if self.evaluations >= 4:
+            raise KeyboardInterrupt
+        return stops(self, p)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_search._Known, "__call__", pressed)
+        early = carom.fit(decay, data, {"k": 0.1})
+    whole = carom.fit(decay, data, {"k": 0.1})
+    assert early.stopped == "it was interrupted" and whole.estimate["k"] == pytest.approx(3.0, rel=1e-6)
+    assert abs(early.estimate["k"] - 3.0) < abs(0.1 - 3.0) and np.sum(early.residuals**2) < np.sum(short.residuals**2)
+
+
+def test_gaps_and_noise_by_channel():
+    t, rng = np.linspace(0.0, 1.0, 200), np.random.default_rng(8)
+    data = {"a": 2.0 * t + 0.3 * rng.normal(size=200), "b": 2.0 + 0.01 * rng.normal(size=200)}
+    data["b"][50:] = np.nan
+    model = lambda p: {"a": p["s"] * t, "b": p["s"] * jnp.ones(200)}  # noqa: E731
+    with pytest.raises(carom.CaromError, match=r"holds 150 value.s. that are not numbers.*say gaps=True"):
+        carom.fit(model, data, {"s": 1.0})
+    found = carom.fit(model, data, {"s": 1.0}, gaps=True, noise={"a": None, "b": None})
+    assert found.degrees == 249 and np.isnan(found.residuals["b"][50:]).all()
+    assert found.noise_found["a"] == pytest.approx(np.std(data["a"] - 2.0 * t), rel=0.02)
+    assert found.noise_found["b"] == pytest.approx(np.std(data["b"][:50], ddof=1), rel=0.01)
+    weights = np.array([t @ t / found.noise_found["a"] ** 2, 50 / found.noise_found["b"] ** 2])
+    assert found.standard_error["s"] == pytest.approx(1 / np.sqrt(weights.sum()), rel=1e-6)
+    assert float(found.band["a"][-1]) == pytest.approx(found.standard_error["s"], rel=1e-6)
+
+
 def test_mistakes_get_a_sentence(unchecked):
     def refused(words, predict=lambda p: p["a"] * jnp.ones(3), data=(1.0, 2.0, 3.0), start=None, **options):
         with pytest.raises(carom.CaromError, match=words):
@@ -185,6 +268,12 @@ def test_mistakes_get_a_sentence(unchecked):
     refused("start of 'a' is -1; a parameter declared positive must start above 0", start={"a": -1.0}, positive=("a",))
     refused("there is no parameter of fit .named as positive. 'b'", positive=("b",))
     refused("confidence of fit is 1.5", confidence=1.5)
+    refused("no parameter of fit .named in bounds. 'b'", bounds={"b": (0, 1)})
+    refused("bounds of 'a' are 2 and 1; the smaller one comes first", bounds={"a": (2, 1)})
+    refused("start of 'a' is 1, outside of its bounds 2 and 3", bounds={"a": (2, 3)})
+    refused("bounds of 'a' are 3; they must be two numbers", bounds={"a": 3})
+    refused("starts of fit is 0", starts=0)
+    refused("time of fit is 0; it must be greater than 0", time=0.0)
     refused(
         "did not converge in 5 evaluations",
         lambda p: jnp.exp(p["a"] * jnp.arange(3.0)),

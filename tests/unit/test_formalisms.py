@@ -41,7 +41,7 @@ def test_the_default_formalism_is_explicit_for_few_links_and_recursive_for_many(
 def quantities(tree: carom.Mechanism, formalisms: tuple[str, ...]) -> dict[str, jax.Array]:
     q, v, a = random_state(tree)
 
-    @jax.jit
+    @carom.jit
     def compute(tree: carom.Mechanism) -> dict[str, jax.Array]:
         out = {"energy": dynamics.kinetic_energy_by_link(tree, q, v)}
         for name in formalisms:

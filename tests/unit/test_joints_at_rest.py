@@ -202,6 +202,21 @@ ASIDE = Tree(
 )
 
 
+LET_GO = Tree(
+    bones=(
+        Bone(-1, False, 0.5763028508116925, 0.4263633502884421, 0.5012126627029746, 0.5012126627029746, 0.0, 0.0),
+        Bone(0, False, 0.2168407049796226, 4.274262929171411, 0.6903234626986394, 0.6903234626986394, 0.0, 0.0),
+    ),
+    feet=((0, 0),),
+    law=carom.Poisson(0.31907087394501227),
+    mu=0.9056708407240629,
+    static=1.0868050088688754,
+    angles=(-2.3656745780999047, -2.900891838641912),
+    rates=(0.0, 0.0),
+    floor=0.20335835604127178,
+)
+
+
 def told(result: Any) -> list[tuple[str, str]]:
     return [(event.exit, event.phase_after) for event in result.events]
 
@@ -257,3 +272,12 @@ def test_a_foot_that_slips_has_a_mirror_image() -> None:
     plain, mirrored = run(ASIDE), run(ASIDE, Copy(side=-1.0))
     assert len(plain.events) == len(mirrored.events)
     np.testing.assert_allclose(np.pi - plain.q[-1, 2:], mirrored.q[-1, 2:], atol=1e-6)
+
+
+def test_a_foot_that_only_one_joint_moves_lifts_when_its_load_ends() -> None:
+    """Both its forces vanish at once: it was called sliding, where sliding would have fed its own force: no motion."""
+    result = run(LET_GO)
+    assert result.outcome == "finished"
+    exits = [event.exit for event in result.events]
+    assert exits.index("strike f00") < exits.index("lift f00")
+    assert result.energy.max_error_percent < 1e-6

@@ -9,6 +9,7 @@ import carom
 from carom import errors
 from carom.hybrid import outcome
 from carom.hybrid._run import named, start
+from carom.study import _lanes as lanes_module
 from carom.study._lanes import _dealt_back
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
@@ -83,3 +84,22 @@ def test_lanes_are_put_back_in_order_also_where_nothing_is_kept():
     dealt = [np.arange(6.0)[k::2, None] for k in range(2)]
     np.testing.assert_array_equal(_dealt_back(dealt)[:, 0], np.arange(6.0))
     assert _dealt_back([np.zeros((3, 0)), np.zeros((3, 0))]).shape == (6, 0)
+
+
+def world_of_its_own(world):
+    return world
+
+
+def test_worlds_as_parameters_need_not_have_the_same_zeros(monkeypatch):
+    """Lanes are dealt out: here every other spring is none, so that one processor gets nothing but those."""
+    monkeypatch.setattr(lanes_module, "_cores", lambda: 2)
+    stiffness = [0.0, 4.0, 0.0, 4.0]
+
+    def made(k):
+        joint = carom.Slider((1.0, 0.0), stiffness=k)
+        return carom.World(carom.Mechanism([carom.Link(carom.PointMass(1.0), name="mass", joint=joint)]))
+
+    worlds = [made(k) for k in stiffness]
+    rows = jax.tree.map(lambda *x: np.stack(x), *worlds)
+    ends = carom.batch(world_of_its_own, rows, worlds[0].state(slides=[0.3]), until=1.0)
+    np.testing.assert_allclose(ends.q[:, 0], 0.3 * np.cos(np.sqrt(stiffness)), rtol=1e-7)

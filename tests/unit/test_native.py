@@ -123,6 +123,47 @@ def test_computed_indices(i):
     check(lambda b, i: jax.lax.dynamic_update_slice(b, jnp.zeros(2), (i,)), b, np.asarray(i))
 
 
+def test_rows_of_a_long_array_at_many_places():
+    long, at = RNG.normal(size=(300, 4)), np.asarray([3, 299, 0, 400, -1])
+    check(lambda a, at: (a[at], a.at[at].get(mode="clip"), a[at, 2]), long, at)
+
+
+def test_the_row_of_a_table_whose_measure_is_least():
+    def nearest(table, x):
+        return native.least(lambda row: (row[0] - x) ** 2, table)
+
+    for table in (RNG.normal(size=(3, 2)), RNG.normal(size=(500, 3)), np.ones((40, 2))):  # the first of equals
+        expected = table[np.argmin((table[:, 0] - 0.3) ** 2)]
+        for found in (nearest(jnp.asarray(table), 0.3), made(nearest, table, np.asarray(0.3))(table, np.asarray(0.3))):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_small_function_is_compiled_once_for_all_numbers():
+    seen = []
+
+    @native.quick(lambda x, *rest: x.size < 10)
+    def function(x, y, name):
+        seen.append((name, isinstance(x, jax.core.Tracer)))
+        return {"sum": x.sum() * y}
+
+    for x, y in ((jnp.ones(3), 2.0), (jnp.arange(3.0), 0.5)):
+        assert float(function(x, y, name="a")["sum"]) == pytest.approx(float(x.sum() * y))
+    assert seen == [("a", True)]
+    function(jnp.ones(3), 2.0, name="b")  # a word is part of the program
+    assert seen[1:] == [("b", True)]
+    for x in (jnp.asarray([np.nan]), jnp.ones(20)):  # what may be refused, and what is long, as ever
+        function(x, 2.0, "a")
+    assert seen[2:] == [("a", False)] * 2
+    np.testing.assert_array_equal(jax.grad(lambda x: function(x, 2.0, "a")["sum"])(jnp.ones(3)), 2.0)
+
+
+def test_what_is_asked_for_once_is_one_program(monkeypatch):
+    """A function of many operations does not ask JAX for each of them."""
+    monkeypatch.setattr(jax.numpy, "sin", lambda x, sin=jnp.sin: sin(x) if isinstance(x, jax.core.Tracer) else 1 / 0)
+    found = native.at_once(lambda x: (jnp.sin(x), jnp.sin(2.0 * x)), np.asarray(0.3))
+    np.testing.assert_allclose(found, np.sin([0.3, 0.6]), rtol=1e-15)
+
+
 def test_only_the_arm_of_a_branch_that_is_taken_is_run():
     def choose(x, i):
         arms = [lambda x: x + 1.0, lambda x: jax.lax.while_loop(lambda y: y != 0.0, lambda y: y, x), jnp.sin]

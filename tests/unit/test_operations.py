@@ -26,16 +26,16 @@ def arm():
     return world, world.state([60.0, 45.0], degrees=True)
 
 
-# A tenth above what was counted in November 2026; lower them with every gain.
-CEILINGS = {ball: 4_600, arm: 6_000}
+# As counted in November 2026; lower them with every gain.
+COUNTED = {ball: 4_199, arm: 5_486}
 
 
-@pytest.mark.parametrize("make", list(CEILINGS))
+@pytest.mark.parametrize("make", list(COUNTED))
 def test_an_attempt_does_not_grow(make):
     world, start = make()
     args = (world, carom.Settings().integration(1.0), _opened(world, start, 1.0, True))
     program = native.program(partial(chunk, 1024), args, noughts=noughts(args))
-    assert program.layout.operations <= CEILINGS[make]
+    assert program.layout.operations <= 1.1 * COUNTED[make]
 
 
 def test_what_is_zero_in_a_world_costs_nothing_and_another_number_is_another_program():

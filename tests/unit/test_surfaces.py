@@ -8,6 +8,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize_scalar
 
 import carom
+from carom import native
 
 RNG = np.random.default_rng(7)
 ELLIPSE = lambda x, y: 1.0 - (x / 2.0) ** 2 - y**2  # noqa: E731
@@ -16,7 +17,7 @@ AROUND = np.array([(2.0 * np.cos(a), 1.5 * np.sin(a)) for a in np.array([0.0, 0.
 
 
 def gaps(surface, points):
-    return np.asarray(jax.jit(jax.vmap(lambda p: surface.gap(p[0], p[1], 0.0)))(jnp.asarray(points)))
+    return np.asarray(carom.jit(native.rows(lambda p: surface.gap(p[0], p[1], 0.0)))(jnp.asarray(points)))
 
 
 # -- straight and round -----------------------------------------------------------------------------------------------

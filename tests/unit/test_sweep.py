@@ -169,6 +169,7 @@ def test_drawn_points(tmp_path):
             assert all(len(np.unique(np.floor(64 * column))) == 64 for column in unit.T)
         if method in ("sobol", "halton"):
             assert qmc.discrepancy(unit) < 0.01
+    module.study_of(BALL, {"over": over, "sample": 5})  # no warning where it is no power of two
     assert plans[0].dims == ("point",) and plans[0].shape == (64,) and plans[0].drawn == "random, 64 points, seed 1"
 
 

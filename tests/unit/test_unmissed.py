@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import carom
+from carom import native
 
 BALL = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
 
@@ -174,6 +175,7 @@ def test_a_curve_has_its_foot_on_the_nearer_wall_however_its_points_are_spaced()
     for x in (1.5, 3.0, 5.0, 7.0, 8.5):
         run = run_on(duct, (x, 0.3), 0.05, 0.5, 1.0)
         assert run.finished and run.penetration < 1e-9
+        assert run.made.back_end == native.HERE  # a table of samples is looked through there, too
         ends[x] = run.q[-1]
     for x, mirrored in ((1.5, 8.5), (3.0, 7.0)):
         np.testing.assert_allclose(ends[x][0], 10.0 - ends[mirrored][0], atol=1e-7)

@@ -96,7 +96,7 @@ def maker(s):
             carom.Contact(m.site(f"l{k}.tip" if end else f"foot{k}"), floor, law, rough, name=f"f{k}{end}")
             for k, end in s.feet
         ]
-        return carom.World(m, contacts=contacts, gravity=p["gravity"])
+        return carom.World(m, contacts=contacts, gravity=p["gravity"], settle_speed=p["settle"])
 
     make.__name__ = make.__qualname__ = f"jointed_{s.seed}"
     return make
@@ -157,6 +157,7 @@ def lanes(s, count):
         "y": np.zeros(count),
         "side": np.ones(count),
         "gravity": np.full(count, G),
+        "settle": np.zeros(count),
     }
     angles = rng.uniform(-np.pi, np.pi, (count, len(s.hinged)))
     slides = rng.uniform(-0.05, 0.05, (count, len(s.sliding)))
@@ -204,11 +205,15 @@ def _flat(s, p, angles, slides, base):
 
 
 FAR, LENGTH, MASS, NUDGE = 1e3, 1e3, 1e3, 1e-9
-KINDS = ("plain", "mirrored", "shifted", "scaled", "nudged")
+HOP = 16.0 * 64.0 * np.finfo(float).eps * 2.0 * FAR  # [m]: lower ones are none a kilometre away (docs/events.md)
+KINDS = ("plain", "mirrored", "shifted", "scaled", "nudged", "settled")
 
 
 def copies(s, p, state):
-    """Plain, mirrored, shifted, scaled (to grams and millimetres) and nudged lanes, one after the other."""
+    """Plain, mirrored, shifted, scaled (to grams and millimetres), nudged and settled lanes, one after the other.
+
+    Those that are settled come to rest at home, by `settle_speed`, as early as hops end a kilometre away.
+    """
     aside = {**p, "side": -p["side"], "rest": p["rest"].copy()}
     for k in s.hinged:  # an angle to a frame that does not turn is measured from the world's axis
         level = s.parents[k] >= 0 and s.carriers[s.parents[k]] < 0
@@ -227,8 +232,9 @@ def copies(s, p, state):
     if s.free:
         mirrored["base"], mirrored["base_velocity"] = (state[k] * [-1.0, 1.0] for k in ("base", "base_velocity"))
         shifted["base"] = state["base"] + FAR
+    early = {**p, "settle": np.full(len(p["settle"]), 2.0 * np.sqrt(2.0 * G * HOP))}
     both = lambda parts: {k: np.concatenate([part[k] for part in parts]) for k in parts[0]}  # noqa: E731
-    return both([p, aside, away, small, p]), both([state, mirrored, shifted, scaled, nudged])
+    return both([p, aside, away, small, p, early]), both([state, mirrored, shifted, scaled, nudged, state])
 
 
 def back(s, q, kind):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def laws(
     name: Annotated[str | None, typer.Argument(help="Only this law, such as hunt-crossley.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only laws of this kind: normal, friction or impact.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only these: normal, friction, impact or restitution.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """List the contact laws.
@@ -51,7 +51,7 @@ def _chosen(name: str | None, kind: str | None) -> dict[str, list[Card]]:
 
 
 def _record(card: Card) -> dict[str, Any]:
-    return {**card._asdict(), "parameters": dict(card.parameters)}
+    return {**card._asdict(), "parameters": dict(card.parameters), "in_phases": dict(card.in_phases)}
 
 
 def _block(card: Card) -> Table:

@@ -9,10 +9,14 @@ import typer
 
 from ..errors import CaromError
 from ._speech import ENDED_EARLY, Stages
+from .run_command import Columns, Format, Sheet
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A folder that `carom run` wrote.")],
+    figures: Format = "png",
+    columns: Columns = None,
+    style: Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the path, nothing else.")] = False,
 ) -> None:
     """Make the report of a run again.
@@ -22,9 +26,11 @@ def report(
     outcome says; 130 interrupted, and the folder was left as it is.
 
     Example: carom report runs/ball-drop
+
+    Example: carom report runs/ball-drop --figures svg
     """
     from ..experiment._converge import kept
-    from ..experiment._output import check_installed, write
+    from ..experiment._output import Pictures, check_installed, write
     from ..experiment._scenario_check import placed
     from ..experiment.experiment import perform
     from ..scenario.library import load
@@ -37,6 +43,7 @@ def report(
     if not scenario.output.report:
         scenario = scenario.model_copy(update={"output": Output(samples=scenario.output.samples)})
     check_installed(scenario)
+    pictures = Pictures(figures, columns, style).checked()
     say = Stages(quiet)
     try:
         say("running again")
@@ -44,7 +51,7 @@ def report(
             found = perform(scenario, say, False)
         if found.interrupted:
             raise KeyboardInterrupt  # the older folder holds more than this run
-        write(found, folder, replace=True, say=say, partial=False, holds=kept(folder))
+        write(found, folder, replace=True, say=say, partial=False, holds=kept(folder), pictures=pictures)
     finally:
         say.close()
     typer.echo(str(folder / "report.html"))

@@ -12,6 +12,15 @@ from ..errors import CaromError
 from ._speech import ENDED_EARLY, INTERRUPTED, Stages
 from ._tables import digit_table, impact_table, quantity_table, stance_table
 
+Format = Annotated[str, typer.Option("--figures", metavar="FORMAT", help="Files of the figures: png, pdf or svg.")]
+Columns = Annotated[
+    str | None, typer.Option("--columns", help="Width of the figures: single (3.4 in) or double (6.8 in) column.")
+]
+Sheet = Annotated[str | None, typer.Option("--style", metavar="FILE", help="A matplotlib style sheet for the figures.")]
+Before = Annotated[
+    Path | None, typer.Option("--from", help="Go on from the end of a run: its folder, or its trajectory.nc.")
+]
+
 
 def run(
     name: Annotated[str, typer.Argument(help="A shipped scenario, a file, or a study (*.zarr) with --at.")],
@@ -20,11 +29,15 @@ def run(
     ] = None,
     variant: Annotated[str | None, typer.Option(help="Run the variant of this name.")] = None,
     at: Annotated[str | None, typer.Option("--at", help="Which run of a study: mu=0.3,angle=60, or point=17.")] = None,
+    before: Before = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results; runs/NAME if left out.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the folder if it is there.")] = False,
     numbers_only: Annotated[bool, typer.Option("--numbers-only", help="No figures, no report.")] = False,
+    figures: Format = "png",
+    columns: Columns = None,
+    style: Sheet = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the folder, nothing else.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print summary.json.")] = False,
     converge: Annotated[
@@ -36,22 +49,25 @@ def run(
     The results go into a folder, which appears when everything in it is complete. Exit codes: 0 done; 2 bad input; 3
     the run ended early; 130 interrupted. In the last two cases what was computed is written, and the outcome says so.
 
-    With --converge the scenario is run a second time at a tenth of its rtol and atol, and every number says how many of
-    its digits the two runs share; Ctrl-C during the second run keeps the first one's results.
+    With --converge it is run a second time at a tenth of rtol and atol, and every number says how many of its digits
+    the two runs share; Ctrl-C during the second run keeps the first one's results.
 
     Example: carom run arm-repeated-impact --set contacts.tip.friction.mu=0.3 --out stickier
 
-    Example: carom run ball-drop --converge
+    Example: carom run ball-drop --figures pdf --columns single --style journal.mplstyle
 
     Example: carom run drops.zarr --at base=0.75
+
+    Example: carom run ball-drop --from runs/ball-drop --set run.until=6.0
     """
     from ..experiment._converge import repeated
-    from ..experiment._output import check_installed, write
+    from ..experiment._output import Pictures, check_installed, write
     from ..experiment._scenario_check import check_names
     from ..experiment.experiment import perform
 
     scenario, place = _asked(name, changes, variant, numbers_only, at)
     check_installed(scenario)
+    pictures = Pictures(figures, columns, style).checked()
     folder = free_folder(scenario.name) if out is None else out
     _refuse_existing(folder, replace)
     say = Stages(quiet or json)
@@ -59,14 +75,18 @@ def run(
         say("running" if scenario.crawl is None else "planning")
         with place:
             check_names(scenario)
-            found = perform(scenario, say, False if quiet or json else None)
-        repeat = converge and found.finished
-        holds = repeated(found, say, False if quiet or json else None) if repeat else None
-        summary = write(found, folder, replace=replace, say=say, holds=holds)
+            found = perform(scenario, say, False if quiet or json else None, before)
+        holds = repeated(found, say, False if quiet or json else None) if converge and found.finished else None
+        summary = write(found, folder, replace=replace, say=say, holds=holds, pictures=pictures)
     finally:
         say.close()
     _tell(summary, folder, quiet, json)
-    if repeat and holds is None:
+    _leave(found, converge and found.finished and holds is None)
+
+
+def _leave(found: Any, cut: bool) -> None:
+    """With the exit code that says how it went."""
+    if cut:
         typer.echo("carom: the second run was interrupted; the results are those of the first", err=True)
         raise typer.Exit(INTERRUPTED)
     if not found.finished:

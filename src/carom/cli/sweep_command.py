@@ -28,7 +28,7 @@ def sweep(
     ] = None,
     impacts: Annotated[int | None, typer.Option(help="Record columns of so many first impacts.")] = None,
     sample: Annotated[int | None, typer.Option(help="Draw so many points from the ranges instead of a grid.")] = None,
-    method: Annotated[str | None, typer.Option(help="sobol, halton, latin-hypercube or random.")] = None,
+    method: Annotated[str | None, typer.Option(help="sobol, halton, latin-hypercube, random or saltelli.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the draw.")] = None,
     points: Annotated[str | None, typer.Option(help="A CSV file of points; its first line has the paths.")] = None,
     chunk: Annotated[int | None, typer.Option(help="How many runs are one task.")] = None,
@@ -37,6 +37,7 @@ def sweep(
         Path | None, typer.Option("--out", "-o", help="*.zarr (can be gone on with), *.nc, *.csv or *.parquet.")
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Write a page, *.html, with maps of every number.")] = None,
+    plays: Annotated[int, typer.Option(help="How many runs, well spread, play when they are clicked on the page.")] = 0,
     cluster: Annotated[str | None, typer.Option(help="local:N processes, or the address of a Dask scheduler.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the name of the file, nothing else.")] = False,
 ) -> None:
@@ -48,9 +49,9 @@ def sweep(
 
     Example: carom sweep ball-drop --over start.base.1=0.5:1:11 --measure impact.1.restitution --out drops.zarr
     """
+    from ..experiment.sweeping._needed import needed
     from ..experiment.sweeping._study import run_study, study_of
     from ..experiment.sweeping._study_formats import refuse_format
-    from ..experiment.sweeping._study_store import needed
     from ..experiment.sweeping._workers import Workers
     from ..scenario._change import changed, parsed_change
     from ..scenario.library import load
@@ -73,7 +74,7 @@ def sweep(
     if page is not None:
         from ..experiment.sweeping import study_page
 
-        study_page(data, page, place)
+        study_page(data, page, place, plays)
     typer.echo(str(place)) if quiet else _tell(data, place, failures)
 
 

@@ -20,14 +20,20 @@ if TYPE_CHECKING:
     from .friction import SmoothCoulomb as SmoothCoulomb
     from .friction import Stribeck as Stribeck
     from .impact import AbstractImpactLaw as AbstractImpactLaw
+    from .impact import AbstractRestitution as AbstractRestitution
+    from .impact import LinearRestitution as LinearRestitution
     from .impact import Newton as Newton
     from .impact import Plastic as Plastic
     from .impact import Poisson as Poisson
+    from .impact import PowerRestitution as PowerRestitution
     from .impact import RigidContact as RigidContact
     from .impact import RigidContacts as RigidContacts
     from .impact import Stronge as Stronge
+    from .impact import ThorntonRestitution as ThorntonRestitution
+    from .impact import ViscoelasticRestitution as ViscoelasticRestitution
     from .impact import impact_blocks as impact_blocks
     from .impact.blow import blow as blow
+    from .impact.rubbing_blow import rubbing_blow as rubbing_blow
     from .inverse import ContactEfforts as ContactEfforts
     from .inverse import ContactInverse as ContactInverse
     from .material import Material as Material

@@ -13,6 +13,7 @@ class Card(NamedTuple):
     parameters: tuple[tuple[str, str], ...]  # name in Python, meaning with unit and range
     source: str
     choose: str  # when to choose it, and when not
+    in_phases: tuple[tuple[str, str], ...] = ()  # phase, and the formula that holds in it, where they differ
 
     @property
     def reference(self) -> str:

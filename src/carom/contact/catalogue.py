@@ -41,15 +41,15 @@ def _entry(line: Line) -> LawEntry:
     return LawEntry(law, lambda: law(*(Material(*STEEL) if x == "steel" else x for x in line.more)))
 
 
-NORMAL_LAWS, FRICTION_LAWS, IMPACT_LAWS = (
+NORMAL_LAWS, FRICTION_LAWS, IMPACT_LAWS, RESTITUTIONS = (
     tuple(_entry(line) for line in lines)
-    for lines in (registry.NORMAL_LAWS, registry.FRICTION_LAWS, registry.IMPACT_LAWS)
+    for lines in (registry.NORMAL_LAWS, registry.FRICTION_LAWS, registry.IMPACT_LAWS, registry.RESTITUTIONS)
 )
 
 
 def kinds() -> dict[str, tuple[LawEntry, ...]]:
     """The catalogue by kind of law."""
-    return {"normal": NORMAL_LAWS, "friction": FRICTION_LAWS, "impact": IMPACT_LAWS}
+    return {"normal": NORMAL_LAWS, "friction": FRICTION_LAWS, "impact": IMPACT_LAWS, "restitution": RESTITUTIONS}
 
 
 def laws(kind: Name | None = None) -> dict[str, LawEntry]:

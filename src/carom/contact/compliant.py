@@ -85,7 +85,7 @@ class CompliantContact(AbstractAutomaton, Contact):
 
     def _lawful(self, memory: Memory) -> tuple[Any, ...]:
         """The part of the memory that is the normal law's."""
-        return memory[: len(memory) - len(self._remembered)]
+        return memory[: len(self.normal.memory)]
 
     @property
     def report(self) -> Report:

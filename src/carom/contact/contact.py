@@ -11,7 +11,6 @@ from ..hybrid._member import AbstractMember, AbstractUnplaced
 from ..hybrid.automaton import AbstractAutomaton
 from ..mechanism import Mechanism
 from ..quantities import Real
-from .during import refuse_switched
 from .normal import AbstractNormalLaw
 from .shape import AbstractShape
 
@@ -34,12 +33,16 @@ class Contact(eqx.Module, metaclass=_ByLaw):
       its time; with an impulsive one (`Newton(0.5)`, `Poisson`, `Stronge`, `Plastic()`; a number e stands for
       `Newton(e)`) the contact is rigid: it strikes at an instant, and may stay closed. The world gathers rigid ones
     - `friction`: a friction law; none by default. A rigid contact takes laws that stick exactly
-    - `during`: ("control", ["posture 1"]): it is there only while that automaton is in one of these phases. Rigid
-      contacts alone; one that is inside when it is switched on ends the run
+    - `during`: ("control", ["posture 1"]): it is there only while that automaton is in one of these phases. One
+      that is inside when it is switched on ends the run
     - forces are reported as they act on the mechanism; sliding is positive along (n_y, -n_x), rightwards on a floor
 
-        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
-        carom.Contact(arm.tip, carom.Plane(height=0.0), carom.Newton(0.5), carom.Coulomb(mu=0.3))
+    >>> import carom
+    >>> arm = carom.Mechanism([carom.Rod(1.0, 1.0)])
+    >>> soft = carom.Contact(arm.tip, carom.Plane(height=-0.5), carom.Hertz(1e9), carom.Coulomb(mu=0.3))
+    >>> rigid = carom.Contact(arm.tip, carom.Plane(height=-0.5), carom.Newton(0.5), carom.Coulomb(mu=0.3), name="floor")
+    >>> [contact.rigid for contact in carom.World(arm, contacts=[soft, rigid]).contacts]
+    [False, True]
     """
 
     name: eqx.AbstractVar[str | None]  # of its sites where it is None, as soon as they are known
@@ -79,14 +82,19 @@ def _chosen(
 
 
 def _made(site: TouchingLike, against: AgainstLike, normal: NormalLike, *given: Any) -> Any:
-    from .compliant import CompliantContact  # which are contacts
-    from .impact import RigidContact
+    from .impact import RigidContact  # which is a contact
 
     if not isinstance(normal, AbstractNormalLaw):
         return RigidContact(site, against, normal, *given)
-    *rest, during = given
-    refuse_switched(str(rest[-1] or getattr(site, "name", site)), during)
-    return CompliantContact(site, against, normal, *rest)
+    return compliant(site, against, normal, *given)
+
+
+def compliant(*given: Any) -> Any:
+    """A contact with a compliant law; the last of what is given says when it is there."""
+    from ._switched_compliant import SwitchedContact  # which are contacts
+    from .compliant import CompliantContact
+
+    return CompliantContact(*given[:-1]) if given[-1] is None else SwitchedContact(*given)
 
 
 def _placed(mechanism: Mechanism, given: Any) -> Any:

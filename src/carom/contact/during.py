@@ -24,6 +24,10 @@ class During(NamedTuple):
     phases: tuple[str, ...]
     numbers: tuple[int, ...] | None = None
 
+    @property
+    def words(self) -> str:
+        return f"during {', '.join(self.phases)} of '{self.automaton}'"
+
     def known(self, contact: str, others: Sequence[AbstractAutomaton]) -> During:
         """The same with the numbers of the phases; names that nobody has are refused."""
         errors.name_in(f"automaton that contact '{contact}' waits for", self.automaton, [a.name for a in others])
@@ -55,15 +59,6 @@ def during_of(contact: str, given: DuringLike) -> During | None:
     return During(given[0], phases)
 
 
-def refuse_switched(contact: str, during: DuringLike) -> None:
-    """A force that is there at one instant and not at the next would be no law any more."""
-    if during is not None:
-        raise errors.CaromError(
-            f"contact '{contact}' has a compliant law and is to be there only during phases; a force cannot begin at "
-            "some depth; use an impulsive law, or leave during out"
-        )
-
-
 def absences(which: Sequence[During | None], scene: Scene) -> list[Any] | None:
     """Which contacts are not there now; None where all always are."""
     if all(each is None for each in which):
@@ -72,5 +67,5 @@ def absences(which: Sequence[During | None], scene: Scene) -> list[Any] | None:
 
 
 def entered(scene: Scene, depth: Real, rounding: Real) -> Any:
-    """Was it inside when it was switched on? No blow puts it out: it stays open there, and the run ends (INSIDE)."""
+    """Was it inside when it was switched on? Nothing puts it out: it stays open there, and the run ends (INSIDE)."""
     return depth > 4.0 * rounding + SHALLOW * scene.length

@@ -14,8 +14,8 @@ from .._arguments import AgainstLike, DuringLike, FrictionLike, NormalLike, Outl
 from ..hybrid._member import AbstractUnplaced
 from ..mechanism import Mechanism
 from ..quantities import Real, Reals
-from .contact import Contact
-from .during import during_of, refuse_switched
+from .contact import Contact, compliant
+from .during import during_of
 from .normal import AbstractNormalLaw
 from .pairs._expansion import pairs_between
 from .shape import AbstractShape, Capsule, Round
@@ -38,8 +38,7 @@ class ShapeContact(AbstractUnplaced, Contact):
         self.during = during_of(self.name, during)
 
     def placed(self, mechanism: Mechanism) -> tuple[Any, ...]:
-        from .compliant import CompliantContact  # which are contacts
-        from .impact import RigidContact
+        from .impact import RigidContact  # which is a contact
 
         shape = self.shape.placed(mechanism)
         against = self.against.placed(mechanism) if isinstance(self.against, AbstractShape) else self.against
@@ -50,8 +49,7 @@ class ShapeContact(AbstractUnplaced, Contact):
         laws = (None, self.normal, self.friction)
         if rigid:
             return tuple(RigidContact(pair, *laws, name=name, during=self.during) for name, pair in pairs)
-        refuse_switched(self.name, self.during)
-        return tuple(CompliantContact(pair, *laws, name=name) for name, pair in pairs)
+        return tuple(compliant(pair, *laws, 0.0, 0.0, name, self.during) for name, pair in pairs)
 
 
 def shape_contact(

@@ -3,6 +3,7 @@
 import equinox as eqx
 from jaxtyping import Array, Float
 
+from .. import native
 from ..mechanism import Mechanism
 from ..quantities import Given, Gravity, Vector
 from .constrained import assemble as assemble
@@ -33,6 +34,7 @@ from .kinematics import site_bias as site_bias
 from .kinematics import site_jacobian as site_jacobian
 from .kinematics import site_position as site_position
 from .kinematics import site_velocity as site_velocity
+from .kinematics import small as small
 from .kkt import Constrained as Constrained
 from .kkt import solve_kkt as solve_kkt
 
@@ -54,16 +56,19 @@ def gravity_force(
     return _gravity(formalism_of(formalism), mechanism, vector_of(mechanism, "q", q), gravity_vector(gravity))
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _mass_matrix(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector) -> Array:
     return chosen.mass_matrix(mechanism, q)
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _bias(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector, v: Vector) -> Array:
     return chosen.bias(mechanism, q, v)
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _gravity(chosen: AbstractFormalism, mechanism: Mechanism, q: Vector, gravity: Vector) -> Array:
     return chosen.gravity(mechanism, q, gravity)

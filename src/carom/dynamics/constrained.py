@@ -10,14 +10,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, native
 from .._arguments import ConstraintsLike
 from ..mechanism import Mechanism
 from ..quantities import Flag, Forces, Given, Gravity, Index, Real, Vector
 from .constraints import AbstractConstraint, constraint_error, constraint_rows
 from .energy import kinetic_energy
 from .formalism import AbstractFormalism
-from .forward_inverse import STANDARD_GRAVITY, efforts_of, formalism_of, generalized_force, gravity_vector, vector_of
+from .forward_inverse import (
+    STANDARD_GRAVITY,
+    efforts_of,
+    formalism_of,
+    generalized_force,
+    gravity_vector,
+    vector_of,
+)
+from .kinematics import small
 from .kkt import Constrained, solve_kkt
 
 Out = TypeVar("Out")
@@ -25,6 +33,7 @@ Out = TypeVar("Out")
 FAR_OFF = 1e-3  # [m or rad] a state this far from a constraint is not one that drifted a little
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _constrained(
     chosen: AbstractFormalism,
@@ -126,6 +135,7 @@ def assemble(
     return _raise_if((found, moving), ~(size < 1e-9), message)
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _assemble(
     mechanism: Mechanism, constraints: tuple[AbstractConstraint, ...], q: Vector, v: Vector, steps: int

@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors, registry
+from .. import errors, native, registry
 from ..mechanism import Mechanism, Topology
 from ..mechanism import _walk as walk
 from ..quantities import Forces, Given, Gravity, Vector
 from . import _elastic_energy as elastic_energy
 from .formalism import AbstractFormalism
-from .kinematics import site_jacobian
+from .kinematics import site_jacobian, small
 
 FORMALISMS: dict[str, AbstractFormalism] = {f.name: f for f in (line.found()() for line in registry.FORMALISMS)}
 
@@ -85,6 +85,7 @@ def generalized_force(
     return total
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _forward(
     chosen: AbstractFormalism,
@@ -150,6 +151,7 @@ def inverse_dynamics(
     return _inverse(chosen, mechanism, q, v, a, efforts_of(None, forces, None)[1], gravity_vector(gravity))
 
 
+@native.quick(small)
 @eqx.filter_jit
 def _inverse(
     chosen: AbstractFormalism,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, native
 from .._arguments import SiteLike
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
@@ -15,6 +15,8 @@ from ..quantities import Coordinates, Vector
 from . import _elastic_links as elastic_links
 from . import _sliding_trees as sliding_trees
 from ._dense_tree import MOST, dense_frames
+
+SMALL = 12  # degrees of freedom of a mechanism whose equations are short, written out number by number
 
 
 class LinkMotion(NamedTuple):
@@ -27,6 +29,12 @@ class LinkMotion(NamedTuple):
     cos: Any
     sin: Any
     rate: Any
+
+
+def small(*args: Any) -> bool:
+    """Is it about a small mechanism?"""
+    found = next((x for x in args if isinstance(x, Mechanism)), None)
+    return found is not None and found.dof <= SMALL
 
 
 def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
@@ -99,11 +107,13 @@ def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     return LinkMotion(*(jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in columns))
 
 
+@native.quick(small)
 def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2"]:
     """World position [m] of a site."""
     return _site_motion(mechanism, q, jnp.zeros_like(q), site)[0]
 
 
+@native.quick(small)
 def site_velocity(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
 ) -> Float[Array, "2"]:
@@ -125,6 +135,7 @@ def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> 
     return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry + sx, vy + rate * rx + sy])
 
 
+@native.quick(small)
 def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2 dof"]:
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
     top = mechanism.topology
@@ -139,6 +150,7 @@ def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike)
     return jnp.zeros((2, top.dof)).at[:, jnp.asarray(used)].set(values.T)
 
 
+@native.quick(small)
 def site_bias(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
 ) -> Float[Array, "2"]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import CaromError, name_in
 from ..result._files import FileError, Folder, sentence, uninterrupted, write_text
@@ -21,6 +21,28 @@ from .experiment import Experiment
 from .measures import Measured, measured
 
 Say = Callable[[str], None]
+FORMATS = ("png", "pdf", "svg")
+
+
+class Pictures(NamedTuple):
+    """How figures are written: the format of their files, the width ('single' or 'double' column), a style sheet."""
+
+    form: str = "png"
+    columns: str | None = None
+    style: str | None = None
+
+    def checked(self) -> Pictures:
+        """Refuse before the run what would be missed after it."""
+        name_in("format (--figures)", self.form, FORMATS)
+        if self.style is not None or self.columns is not None:
+            from ..figures.style import styled
+
+            with styled(self.style, self.columns):
+                pass
+        return self
+
+
+PNG = Pictures()
 
 
 class Interrupted(CaromError):
@@ -37,6 +59,7 @@ def write(
     say: Say = lambda words: None,
     partial: bool = True,
     holds: Convergence | None = None,
+    pictures: Pictures = PNG,
 ) -> dict[str, Any]:
     """Write everything that the scenario asks for; the summary is returned, with how many digits hold if that is known.
 
@@ -52,7 +75,7 @@ def write(
             found = summary(experiment, quantities, holds)
             _numbers(experiment, folder.half, found, say)
             whole = True
-        _pictures(experiment, folder.half, quantities, found, say)
+        _pictures(experiment, folder.half, quantities, found, say, pictures)
         with uninterrupted():
             folder.finish()
         return found
@@ -103,19 +126,36 @@ def named_results(experiment: Experiment) -> list[tuple[str, Any]]:
     return own + [(f"-{name}", other.result) for name, other in experiment.others.items()]
 
 
-def _pictures(experiment: Experiment, half: Path, quantities: list[Measured], found: dict[str, Any], say: Say) -> None:
+def _pictures(
+    experiment: Experiment,
+    half: Path,
+    quantities: list[Measured],
+    found: dict[str, Any],
+    say: Say,
+    pictures: Pictures = PNG,
+) -> None:
     figures: list[tuple[str, str, bytes]] = []
     if experiment.scenario.output.figures != []:
+        from ..figures.style import styled
+
         (half / "figures").mkdir()
-        for name, caption, figure in figures_of(experiment):
-            say(f"figure {name}")
-            picture = io.BytesIO()
-            figure.savefig(picture, format="png")
-            (half / "figures" / f"{name}.png").write_bytes(picture.getvalue())
-            figures.append((name, caption, picture.getvalue()))
+        with styled(pictures.style, pictures.columns):
+            for name, caption, figure in figures_of(experiment):
+                say(f"figure {name}")
+                written = _saved(figure, pictures.form)
+                (half / "figures" / f"{name}.{pictures.form}").write_bytes(written)
+                figures.append((name, caption, written if pictures.form == "png" else _saved(figure, "png")))
     if experiment.scenario.output.report:
         say("report")
         write_report_of(experiment, half / "report.html", quantities, figures, found)
+
+
+def _saved(figure: Any, form: str) -> bytes:
+    """The bytes of a file in that format, the same for the same figure: without the date."""
+    picture = io.BytesIO()
+    dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    figure.savefig(picture, format=form, metadata=dates.get(form))
+    return picture.getvalue()
 
 
 def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
@@ -158,7 +198,8 @@ def write_report_of(
         about=experiment.scenario.about,
         blows=() if experiment.seam is None else (experiment.seam,),
         quantities=[
-            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict) for m in quantities
+            (m.name.replace("_", " "), m.value, m.unit, m.expected, m.difference, m.verdict, m.allowed)
+            for m in quantities
         ],
         figures=[(png, f"{name}: {caption}") for name, caption, png in figures],
         summary=found,

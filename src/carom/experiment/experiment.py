@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import UntilLike
+from .._arguments import FileLike, UntilLike
 from .._simulation import simulate
 from ..captures import Capture, after_capture, capture, capture_by_pseudo_inverse
 from ..crawl import Inchworm
@@ -101,8 +101,20 @@ def _of(clip: Clip) -> list[Impact]:
     return clip.result.impacts if clip.t0 >= 0.0 else []
 
 
-def perform(scenario: model.Scenario, say: Say = lambda words: None, progress: bool | None = None) -> Experiment:
-    """Run a scenario and the variants that it compares itself with; a run that fails is kept with its outcome."""
+def perform(
+    scenario: model.Scenario,
+    say: Say = lambda words: None,
+    progress: bool | None = None,
+    before: FileLike | None = None,
+) -> Experiment:
+    """Run a scenario and the variants that it compares itself with; a run that fails is kept with its outcome.
+
+    `before`: the folder or file of a run, from whose end this one goes on, alone.
+    """
+    if before is not None:
+        if scenario.crawl is not None or scenario.capture is not None:
+            raise CaromError(f"'{scenario.name}' is a capture or a crawl; only a plain simulation goes on from another")
+        return Experiment(scenario, (Clip(_run(scenario, world_of(scenario), before, progress)),))
     beside = {name: scenario.variant(name) for name in scenario.compare}  # a mistake there is found before the work
     found = _one(scenario, say, progress)
     others: dict[str, Experiment] = {}
@@ -124,7 +136,7 @@ def _one(scenario: model.Scenario, say: Say, progress: bool | None) -> Experimen
 
 
 def _run(
-    scenario: model.Scenario, world: World, start: State, progress: bool | None, until: UntilLike = None
+    scenario: model.Scenario, world: World, start: State | FileLike, progress: bool | None, until: UntilLike = None
 ) -> Result:
     end = scenario.run.until if until is None else until
     with at("run", words="the run"):

@@ -2,7 +2,12 @@
 
 from .all_figures import FIGURES as FIGURES
 from .all_figures import Entry as Entry
+from .basins import basins as basins
 from .compare import compare as compare
+from .law_comparison import laws_compared as laws_compared
+from .parallel import parallel as parallel
+from .parallel import sobol_bars as sobol_bars
 from .plots import Plots as Plots
 from .study_map import bifurcation_diagram as bifurcation_diagram
 from .study_map import study_map as study_map
+from .style import use_style as use_style

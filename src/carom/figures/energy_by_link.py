@@ -19,6 +19,11 @@ def lacks(result: Result) -> str | None:
     return None
 
 
+def dull(result: Result) -> bool:
+    """Of one link, it is the kinetic energy that the ledger shows."""
+    return len(result.world.mechanism.topology.names) < 2
+
+
 def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Kinetic energy [J] by link; steps at impacts show who gave and who took."""
     names, kinetic = result.world.mechanism.topology.names, energy_signals(result, times).kinetic

@@ -51,10 +51,15 @@ def draw(figure: Figure, result: Result, times: np.ndarray, number: int = 1) -> 
     instants = _instants(result, impact)
     s = contact_signals(result, instants)[impact.contact]
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(style.WIDTH, 4.0)
-    grid = figure.add_gridspec(2, 2, width_ratios=[1.25, 1.0], wspace=0.05)
-    upper, right = figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[:, 1])
-    lower = figure.add_subplot(grid[1, 0], sharex=upper)
+        figure.set_size_inches(style.width(), 5.6 if style.narrow() else 4.0)
+    if style.narrow():
+        grid = figure.add_gridspec(3, 1, height_ratios=[1.0, 1.0, 1.3])
+        places = (grid[0], grid[1], grid[2])
+    else:
+        grid = figure.add_gridspec(2, 2, width_ratios=[1.25, 1.0], wspace=0.05)
+        places = (grid[0, 0], grid[1, 0], grid[:, 1])
+    upper, right = figure.add_subplot(places[0]), figure.add_subplot(places[2])
+    lower = figure.add_subplot(places[1], sharex=upper)
     late, unit = style.prefix(impact.duration, "s")
     stretches = _stretches(s.phase)
     shades = {

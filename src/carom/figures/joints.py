@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+STILL = 1e-9  # of the largest value of its kind
+
+
 def lacks(result: Result) -> str | None:
     return None
 
@@ -28,10 +31,12 @@ def draw(figure: Figure, result: Result, times: np.ndarray, points: Sequence[str
     names = _spread(every) if points is None else list(points)
     for name in names:
         errors.name_in("site or base (points of figure 'joints')", name, list(found))
-    axes = style.panels(figure, 4, height=1.6)
-    for k, one in enumerate(axes):
-        style.over_time(one, times, [found[name][k] for name in names], names if k == 0 else [None] * len(names))
-        one.set_ylabel(("x [m]", "y [m]", "x velocity\n[m/s]", "y velocity\n[m/s]")[k])
+    labels = ("x [m]", "y [m]", "x velocity\n[m/s]", "y velocity\n[m/s]")
+    moves = [k for k in range(4) if _moves(found, names, k)] or [0]
+    axes = style.panels(figure, len(moves), height=1.6)
+    for row, (one, k) in enumerate(zip(axes, moves, strict=True)):
+        style.over_time(one, times, [found[name][k] for name in names], names if row == 0 else [None] * len(names))
+        one.set_ylabel(labels[k])
     if points is None and len(every) > len(names):
         axes[0].set_title(f"{len(names)} of {len(every)} points")
     style.finish(axes, result)
@@ -51,6 +56,13 @@ def _places(result: Result, times: np.ndarray) -> dict[str, tuple[np.ndarray, ..
         s = sites[name]
         out[name] = (*s.position.T, *s.velocity.T)
     return out
+
+
+def _moves(found: dict[str, tuple[np.ndarray, ...]], names: Sequence[str], k: int) -> bool:
+    """A component that stays where it is, to rounding, needs no panel."""
+    like = [found[name][j] for name in names for j in (k, k ^ 1)]
+    size = max(float(np.max(np.abs(each))) for each in like)
+    return any(float(np.ptp(found[name][k])) > STILL * size for name in names)
 
 
 def _different(found: dict[str, tuple[np.ndarray, ...]]) -> list[str]:

@@ -9,7 +9,8 @@ import numpy as np
 from .._arguments import Name
 from ..result._dense import states
 from ..result.result import Result
-from ._coordinates import axis_name, index_of, is_angle, moving_ones
+from . import style
+from ._coordinates import STILL, axis_name, index_of, is_angle, moving_ones
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 def lacks(result: Result) -> str | None:
     return None
+
+
+def dull(result: Result) -> bool:
+    """A velocity that stays the same draws a level line."""
+    best = moving_ones(result)
+    moved = np.ptp(result.v[:, best], axis=0)
+    return bool(np.all(moved <= STILL * np.max(np.abs(result.v[:, best]), axis=0, initial=1e-300)))
 
 
 def draw(
@@ -45,7 +53,7 @@ def draw(
     }
     ends: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 4.5, "color": "k", "label": "start"}
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(5.4, 3.4 if iy is None else 4.6)
+        figure.set_size_inches(min(5.4, style.width()), 3.4 if iy is None else 4.6)
     if iy is None:
         axes = figure.subplots()
         columns: tuple[Any, ...] = (px, pz)
@@ -55,7 +63,7 @@ def draw(
         columns = (px, _shown(result, at.q, iy), pz)
         axes.set_ylabel(axis_name(result, iy))
         axes.set_zlabel(axis_name(result, iz, rate=True))
-        axes.set_box_aspect(None, zoom=0.86)  # labels of the axes stay inside
+        axes.set_box_aspect(None, zoom=0.7 if style.narrow() else 0.86)  # labels of the axes stay inside
         for each in (axes.xaxis, axes.yaxis, axes.zaxis):
             each.set_pane_color((0.97, 0.97, 0.97, 1.0))
     axes.set_xlabel(axis_name(result, ix))
@@ -63,7 +71,10 @@ def draw(
     axes.plot(*(c[:1] for c in columns), **ends)
     if np.any(strikes):
         axes.plot(*(c[strikes] for c in columns), **dots)
-    axes.legend(loc="upper right")
+    place: dict[str, Any] = (
+        {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)} if iy is None else {"loc": "upper right"}
+    )
+    axes.legend(ncols=2, **place)
 
 
 def _shown(result: Result, q: np.ndarray, index: int) -> np.ndarray:

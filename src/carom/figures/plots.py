@@ -15,11 +15,13 @@ from .._arguments import Name
 from ..quantities import Times
 from ..result._signals import times_of
 from . import impact, style
+from ._cycles import enough, swings
 from .all_figures import FIGURES, Entry
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+BANDS = 120  # half swings in a run from which lines are drawn thin, for they stand close
 OVERVIEW = ("snapshots", "angles", "impact", "reaction", "extra", "energy", "torques", "modes", "tip", "rates")
 
 
@@ -55,14 +57,14 @@ class Plots:
         """The figure of that name; options are those of what draws it."""
         entry = _entry(name)
         entry.check(self.result)
-        with style.page() as figure:
+        with style.page(fine=swings(self.result) > BANDS) as figure:
             chosen = self._times if times is None else np.unique(np.atleast_1d(np.asarray(times, dtype=float)))
             entry.draw(figure, self.result, chosen, *given, **options)
         return figure
 
     @cached_property
     def _times(self) -> np.ndarray:
-        return times_of(self.result)
+        return times_of(self.result, enough(self.result))
 
     def __getattr__(self, name: str) -> Callable[..., Figure]:
         """Every figure by its name; its options are those of what draws it, and `times`."""

@@ -11,14 +11,14 @@ from .._arguments import Name
 from ..result.result import Result
 from ..study.poincare_section import Section, poincare
 from . import style
-from ._coordinates import axis_name, index_of, is_angle, main_ones
-from ._coordinates import moves_straight as dull  # noqa: F401
+from ._coordinates import axis_name, index_of, is_angle, main_ones, moves_straight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LEAST = 2  # points of a map
+WORTH = 6  # points from which a map tells anything
 MAPS = 2  # drawn where none is asked for
 
 
@@ -30,12 +30,21 @@ def lacks(result: Result) -> str | None:
     return None
 
 
+def dull(result: Result) -> bool:
+    """Few points, or points on a line, are no map."""
+    return moves_straight(result) or all(_turned(result, k) < WORTH for k in main_ones(result))
+
+
 def _may_turn(result: Result, cut: int) -> bool:
-    """Whether a velocity changes its sign often enough, by the ends of the steps and both sides of events alone."""
+    return _turned(result, cut) >= LEAST
+
+
+def _turned(result: Result, cut: int) -> int:
+    """How often a velocity changes its sign, by the ends of the steps and both sides of events alone."""
     t = np.concatenate([result.t, [np.nextafter(e.t, 0.0) for e in result.events]])
     v = np.concatenate([result.v[:, cut], [e.v[cut] for e in result.events]])[np.argsort(t, kind="stable")]
     told = v[np.abs(v) > 1e-9 * np.max(np.abs(v))]
-    return int(np.sum(np.diff(np.sign(told)) != 0.0)) >= LEAST
+    return int(np.sum(np.diff(np.sign(told)) != 0.0))
 
 
 def draw(
@@ -55,9 +64,10 @@ def draw(
         maps = [(cut, _turns(result, cut)) for cut in _cuts(result)]
     else:
         maps = [_section(result, index_of(result, "section", section))]
+    rows = len(maps) if style.narrow() else 1
     if hasattr(figure, "set_size_inches"):
-        figure.set_size_inches(style.WIDTH if len(maps) > 1 else 4.6, 3.4)
-    for axes, (cut, points) in zip(figure.subplots(1, len(maps), squeeze=False).flat, maps, strict=True):
+        figure.set_size_inches(style.width() if len(maps) > 1 else min(4.6, style.width()), 3.4 * rows)
+    for axes, (cut, points) in zip(figure.subplots(rows, len(maps) // rows, squeeze=False).flat, maps, strict=True):
         _map(axes, result, cut, points, ix, iy)
     marks = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes]
     known = {name: handle for each in marks for handle, name in each}
@@ -104,6 +114,6 @@ def _map(axes: Axes, result: Result, cut: int, points: Section, ix: int, iy: int
         axes.annotate(str(k + 1), (px[k], py[k]), textcoords="offset points", xytext=shift, fontsize=7.5)
     axes.set_xlabel(axis_name(result, ix))
     axes.set_ylabel(axis_name(result, iy))
-    axes.set_title(f"where the velocity of {result.world.mechanism.topology.labels[cut]} is zero")
+    axes.set_title(f"where the velocity\nof {result.world.mechanism.topology.labels[cut]} is zero")
     axes.margins(0.1)
     style.steady(axes)

@@ -12,6 +12,7 @@ from ..quantities import Times
 from ..result._drawing import Part, drawing
 from ..result.result import Result
 from . import style
+from ._cycles import last_cycle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +26,15 @@ def lacks(result: Result) -> str | None:
 
 
 def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: Times | None = None) -> None:
-    """`count` instants evenly over the run, or those given as `at` [s]; later ones are darker."""
+    """`count` instants evenly over the run, or those given as `at` [s]; later ones are darker.
+
+    Of a motion that repeats itself from impact to impact, the last cycle is shown.
+    """
     errors.number("figure 'snapshots'", "count", count, least=1.0)
     first, last = float(result.t[0]), float(result.t[-1])
+    cycle = last_cycle(result) if at is None else None
+    if cycle is not None:
+        first, last = cycle
     instants = np.linspace(first, last, count) if at is None else np.sort(np.atleast_1d(np.asarray(at, dtype=float)))
     shown, path = (
         drawing(result, instants, forces=False),
@@ -36,8 +43,8 @@ def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: 
     box, (part,), (trace,) = path.box, shown.parts, path.parts
     if hasattr(figure, "set_size_inches"):
         # Labels and the legend take 1.7 in of the width, labels 0.6 in of the height.
-        high = (style.WIDTH - 1.7) * (box.top - box.bottom) / max(box.right - box.left, 1e-9)
-        figure.set_size_inches(style.WIDTH, float(np.clip(high, 1.8, 5.0)) + 0.6)
+        high = (style.width() - 1.7) * (box.top - box.bottom) / max(box.right - box.left, 1e-9)
+        figure.set_size_inches(style.width(), float(np.clip(high, 1.8, 5.0)) + 0.6)
     axes = figure.subplots()
     axes.set_aspect("equal")
     axes.set(xlim=(box.left, box.right), ylim=(box.bottom, box.top), xlabel="x [m]", ylabel="y [m]")
@@ -51,6 +58,8 @@ def draw(figure: Figure, result: Result, times: np.ndarray, count: int = 8, at: 
     for surface in (s for s in part.surfaces if s.points.ndim == 3):  # it moves
         for k, colour in enumerate(colours):
             _draw_surface(axes, surface.at(k), 0.02 * box.size, colour)
+    if cycle is not None:
+        axes.set_title(style.wrapped(f"one cycle, from impact to impact: {first:.4g} to {last:.4g} s"))
     _clock(figure, axes, instants, colours)
 
 

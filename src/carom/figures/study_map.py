@@ -39,7 +39,7 @@ def study_map(data: StudyLike, name: Name, **at: Any) -> Any:
             f"study_map draws over one or two parameters; '{name}' has {', '.join(dims) or 'none'}; fix others, such "
             f"as {_last(dims[0]) if dims else 'mu'}=0.3, or draw the points themselves"
         )
-    with style.page(figsize=(style.WIDTH, 3.6)) as figure:
+    with style.page(figsize=(style.width(), 3.6)) as figure:
         axes = figure.subplots()
         if len(dims) == 1:
             _curve(axes, chosen, name, dims[0])
@@ -130,7 +130,7 @@ def bifurcation_diagram(values: Given, sections: Sequence[Section], index: int =
         )
     sizes = [np.max(np.abs(s.q[:, index])) for s in sections if len(s.q)]
     within = near * max(sizes, default=1.0)
-    with style.page(figsize=(style.WIDTH, 3.6)) as figure:
+    with style.page(figsize=(style.width(), 3.6)) as figure:
         axes = figure.subplots()
         periods = np.array([period_of(s.q, within) for s in sections])
         for period in sorted(set(periods.tolist())):

@@ -3,55 +3,97 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import logging
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import _cache, errors
+from .._arguments import Name
 from ..result.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, PANEL = 6.8, 2.1  # [in] of a figure, and height of one of its panels
+PANEL = 2.1  # [in] height of one panel
+COLUMNS = {"single": 3.4, "double": 6.8}  # [in] widths of a figure: columns of a journal's page
+LETTERS = 48  # of a legend's row above a narrow figure
+NARROW = 4.5  # [in]: below it, legends stand above the axes instead of beside them
 DPI = 160
-LINES = (
-    ("#000000", "-"),
-    ("#c2410c", "--"),
-    ("#1d6fb8", "-."),
-    ("#7a7a7a", "-"),
-    ("#6b21a8", ":"),
-    ("#2e8b57", (0, (6, 1, 1, 1, 1, 1))),
-    ("#b8860b", (0, (8, 2))),
-    ("#444444", (0, (2, 1))),
-)
-MOST = len(LINES)  # lines that can be told apart in one panel
+DASHES = ("-", "--", "-.", "-", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (2, 1)))
+MOST = len(DASHES)  # lines that can be told apart in one panel
 SHADES = ("0.93", "0.80", "0.66", "0.87", "0.73")  # of phases
-RULES = {
-    "font.size": 8.5,
-    "font.family": "DejaVu Sans",
-    "axes.titlesize": 8.5,
-    "axes.titlepad": 7.0,
-    "axes.labelsize": 8.5,
-    "axes.linewidth": 0.7,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.formatter.limits": (-3, 4),
-    "grid.linewidth": 0.4,
-    "grid.color": "0.85",
-    "lines.linewidth": 1.2,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "legend.handlelength": 2.6,
-    "hatch.linewidth": 0.4,
-}
+OWN = Path(__file__).with_name("carom.mplstyle")
+BRIEF = 0.1  # [s] a run that is shorter has milliseconds on its axis
+
+
+class Look(NamedTuple):
+    """The style sheet, and the width of a figure by its name."""
+
+    sheet: str = str(OWN)
+    columns: str = "double"
+
+
+PLAIN = Look()
+_look = contextvars.ContextVar("look of carom's figures", default=PLAIN)
+
+
+def use_style(sheet: str | Path | None = None, *, columns: Name | None = None) -> None:
+    """How figures look from now on: a matplotlib style sheet of yours, and the width, 'single' or 'double' column.
+
+    carom.figures.use_style("mine.mplstyle", columns="single")
+
+    What is left out is carom's own: `carom.figures.use_style()` goes back to it.
+    """
+    _look.set(_checked_look(sheet, columns))
+
+
+@contextlib.contextmanager
+def styled(sheet: str | Path | None = None, columns: Name | None = None) -> Iterator[None]:
+    """The same for a while."""
+    token = _look.set(_checked_look(sheet, columns))
+    try:
+        yield
+    finally:
+        _look.reset(token)
+
+
+def _checked_look(sheet: str | Path | None, columns: Name | None) -> Look:
+    if columns is not None:
+        errors.name_in("width (columns of the figures)", columns, list(COLUMNS))
+    if sheet is None:
+        return Look(columns=columns or "double")
+    matplotlib = library()
+    try:
+        matplotlib.style.library.get(str(sheet)) or matplotlib.rc_params_from_file(
+            str(sheet), fail_on_error=True, use_default_template=False
+        )
+    except FileNotFoundError:
+        raise errors.CaromError(
+            f"style of the figures is '{sheet}', which is not there; copy {OWN} and change it"
+        ) from None
+    except (KeyError, ValueError, OSError) as trouble:
+        said = " ".join(str(trouble).split())[:200]
+        raise errors.CaromError(
+            f"style of the figures, '{sheet}', is no style sheet of matplotlib: {said}; copy {OWN} and change it"
+        ) from None
+    return Look(str(sheet), columns or "double")
+
+
+def width() -> float:
+    """[in] of a figure."""
+    return COLUMNS[_look.get().columns]
+
+
+def narrow() -> bool:
+    return width() < NARROW
 
 
 def library() -> Any:
@@ -60,6 +102,7 @@ def library() -> Any:
     logging.getLogger("matplotlib").setLevel(logging.ERROR if _cache.folder("programs") is None else logging.NOTSET)
     try:
         import matplotlib
+        import matplotlib.style
         import matplotlib.ticker
     except ImportError:
         raise errors.CaromError(
@@ -69,21 +112,42 @@ def library() -> Any:
 
 
 @contextlib.contextmanager
-def page(**options: Any) -> Iterator[Any]:
-    """A figure to draw on, in carom's style."""
+def page(*, fine: bool = False, **options: Any) -> Iterator[Any]:
+    """A figure to draw on, in carom's style; with `fine` lines."""
     matplotlib = library()
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(RULES):
-        figure = Figure(dpi=DPI, layout="constrained", **options)
+    with matplotlib.rc_context():
+        matplotlib.style.use([str(OWN), _look.get().sheet])
+        if fine:
+            matplotlib.rcParams["lines.linewidth"] *= 0.45
+        figure = _sheet()(layout="constrained", **options)
         yield figure
         _plain_ticks(figure)
 
 
-def panels(figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: bool = True) -> list[Any]:
+@functools.cache
+def _sheet() -> Any:
+    library()
+    from matplotlib import rc_context, rcParams
+    from matplotlib.figure import Figure
+
+    class Sheet(Figure):  # type: ignore[misc, unused-ignore]
+        """A figure that is saved as it was drawn: how fonts are embedded is decided there."""
+
+        def __init__(self, *given: Any, **options: Any) -> None:
+            super().__init__(*given, **options)
+            self._rules = {k: rcParams[k] for k in rcParams if k.startswith(("pdf.", "ps.", "svg.", "savefig."))}
+
+        def savefig(self, *given: Any, **options: Any) -> None:
+            with rc_context(self._rules):
+                super().savefig(*given, **options)
+
+    return Sheet
+
+
+def panels(figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: Any = True) -> list[Any]:
     """Axes in rows, as a flat list; the figure grows with their number."""
     if hasattr(figure, "set_size_inches"):  # not a part of another figure
-        figure.set_size_inches(WIDTH, 0.45 + height * rows)
+        figure.set_size_inches(width(), 0.45 + height * rows)
     return list(figure.subplots(rows, columns, sharex=share, squeeze=False).flat)
 
 
@@ -112,8 +176,9 @@ def _powers() -> Any:
 
 def line(k: int) -> dict[str, Any]:
     """Look of the k-th line of a panel: neither colour alone nor dashes alone tell it apart."""
-    colour, dashes = LINES[k % MOST]
-    return {"color": colour, "linestyle": dashes, "linewidth": 1.2 * (1 + k // MOST)}
+    colours = library().rcParams["axes.prop_cycle"].by_key().get("color", ["k"])
+    wide = float(library().rcParams["lines.linewidth"]) * (1 + k // MOST)
+    return {"color": colours[k % len(colours)], "linestyle": DASHES[k % MOST], "linewidth": wide}
 
 
 def over_time(axes: Axes, times: np.ndarray, columns: Iterable[np.ndarray], names: Iterable[str | None]) -> None:
@@ -129,8 +194,16 @@ def finish(axes: list[Any], result: Result, bottom: list[Any] | None = None) -> 
         mark_impacts(one, result, named=k == 0)
         legend(one)
         one.margins(x=0.0)
-    for one in bottom or axes[-1:]:
-        one.set_xlabel("time [s]")
+    time_axis(bottom or axes[-1:], float(result.t[-1] - result.t[0]))
+
+
+def time_axis(axes: Iterable[Axes], lasts: float) -> None:
+    """Time by its name, in milliseconds where a run is short: no power of ten stands in a corner."""
+    brief = 0.0 < lasts < BRIEF
+    for one in axes:
+        one.set_xlabel("time [ms]" if brief else "time [s]")
+        if brief:
+            one.xaxis.set_major_formatter(library().ticker.FuncFormatter(lambda t, _: f"{1e3 * t:g}"))
 
 
 def steady(axes: Axes, least: float = 0.0) -> None:
@@ -166,10 +239,30 @@ def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
 
 
 def legend(axes: Axes) -> None:
-    """Beside the axes, where it hides nothing."""
-    handles, _ = axes.get_legend_handles_labels()
-    if handles:
+    """Beside the axes, where it hides nothing; above them where a figure is narrow."""
+    handles, names = axes.get_legend_handles_labels()
+    if not handles:
+        return
+    if not narrow():
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.03), borderaxespad=0.0)
+        return
+    longest = max(len(str(name)) for name in names)
+    columns = max(min(len(handles), 3, LETTERS // (longest + 7)), 1)
+    rows = -(-len(handles) // columns)
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.01),
+        "borderaxespad": 0.2,
+        "columnspacing": 1.0,
+    }
+    axes.legend(ncols=columns, handlelength=1.8, **place)
+    if axes.get_title():
+        axes.set_title(axes.get_title(), pad=8.0 + 11.0 * rows)
+
+
+def wrapped(title: str) -> str:
+    """In lines that fit the width of the figure."""
+    return "\n".join(textwrap.wrap(title, int(13 * width())))
 
 
 def refuse(name: str, why: str | None) -> None:

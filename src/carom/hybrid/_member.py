@@ -14,7 +14,15 @@ from ..quantities import Real
 from .automaton import AbstractAutomaton
 
 
-class AbstractMember(eqx.Module):
+class AbstractTied(eqx.Module):
+    """Must know something of the other automata of its world."""
+
+    def tied(self, others: Sequence[AbstractAutomaton]) -> Any:
+        """The same, with what it must know of them."""
+        return self
+
+
+class AbstractMember(AbstractTied):
     """Acts only together with the others of its kind, such as a rigid contact: the world gathers them."""
 
     name: eqx.AbstractVar[str]
@@ -24,10 +32,6 @@ class AbstractMember(eqx.Module):
         self, mechanism: Mechanism, members: Sequence[Any], settle_speed: Real, friction_rule: str
     ) -> AbstractAutomaton:
         """One automaton of all members of this kind, this one the first."""
-
-    def tied(self, others: Sequence[AbstractAutomaton]) -> Any:
-        """The same, with what it must know of the other automata of the world."""
-        return self
 
 
 class AbstractUnplaced(abc.ABC):
@@ -51,6 +55,7 @@ def gather(
     for item in items:
         if isinstance(item, AbstractMember):
             kinds.setdefault(type(item), []).append(item.tied((*alone, *others)))
+    alone = [item.tied((*alone, *others)) if isinstance(item, AbstractTied) else item for item in alone]
     return (*alone, *(found[0].gathered(mechanism, found, settle_speed, friction_rule) for found in kinds.values()))
 
 

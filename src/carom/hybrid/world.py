@@ -9,7 +9,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import HeldLike, PartsLike
 from ..dynamics.constrained import assemble
 from ..dynamics.constraints import AbstractConstraint
@@ -41,6 +41,10 @@ class World(eqx.Module):
     - `friction_rule` of blows: "path", friction followed through the blow, or "end velocity", Coulomb's law for the
       velocities after each phase of it (Moreau)
     - `pause_in_impact`: neglect control and weight while a compliant impact lasts, as the arm paper's equation (7) does
+
+    >>> import carom
+    >>> carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81).state(angles=[0.5])
+    State(q=[0.5], v=[0])
     """
 
     mechanism: Mechanism
@@ -206,6 +210,8 @@ class World(eqx.Module):
             return _printed(self)
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
+
+    _repr_html_ = registry.shown
 
     def energy(self, q: Vector, v: Vector) -> Float[Array, ""]:
         """Kinetic and potential energy [J]."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .. import errors
 from ..quantities import Point, Real
 
 
@@ -56,36 +56,36 @@ class Flexible(eqx.Module):
 
 def integrated(nodes: Nodes, stiffness: Real, damping: Real) -> Flexible:
     """All integrals from the nodes."""
-    m, p, u, t = nodes.mass, nodes.place, nodes.shape, nodes.slope
-    rotary = nodes.rotary
+    lib = errors.library_for(nodes)
+    p, m, rotary, u, t, short = (lib.asarray(x) for x in _fields(nodes))
     cross = lambda a, b: a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]  # noqa: E731
-    overlap = jnp.einsum("g,gid,gjd->ij", m, u, u)
-    return Flexible(
-        first=jnp.einsum("g,gjd->jd", m, u),
-        along=jnp.einsum("g,gd,gjd->j", m, p, u),
-        turning=jnp.einsum("g,gj->j", m, cross(p[:, None, :], u)) + rotary @ t,
-        overlap=overlap,
-        inertia=overlap + jnp.einsum("g,gi,gj->ij", rotary, t, t),
-        twist=jnp.einsum("g,gij->ij", m, cross(u[:, :, None, :], u[:, None, :, :])),
-        short_first=jnp.einsum("g,gij->ij", m, nodes.short),
-        short_along=jnp.einsum("g,gij->ij", m * p[:, 0], nodes.short),
-        short_across=jnp.einsum("g,gij->ij", m * p[:, 1], nodes.short),
-        stiffness=jnp.asarray(stiffness, dtype=float),
-        damping=jnp.asarray(damping, dtype=float),
-        nodes=nodes,
-    )
+    overlap = lib.einsum("g,gid,gjd->ij", m, u, u)
+    found = {
+        "first": lib.einsum("g,gjd->jd", m, u),
+        "along": lib.einsum("g,gd,gjd->j", m, p, u),
+        "turning": lib.einsum("g,gj->j", m, cross(p[:, None, :], u)) + rotary @ t,
+        "overlap": overlap,
+        "inertia": overlap + lib.einsum("g,gi,gj->ij", rotary, t, t),
+        "twist": lib.einsum("g,gij->ij", m, cross(u[:, :, None, :], u[:, None, :, :])),
+        "short_first": lib.einsum("g,gij->ij", m, short),
+        "short_along": lib.einsum("g,gij->ij", m * p[:, 0], short),
+        "short_across": lib.einsum("g,gij->ij", m * p[:, 1], short),
+        "stiffness": stiffness,
+        "damping": damping,
+    }
+    return Flexible(**{name: errors.array(x) for name, x in found.items()}, nodes=nodes)
 
 
 def node_of(place: Point, mass: Real, rotary: Real, reach: Reach) -> Nodes:
     """A body that is welded to the link, as one node; it turns with the section."""
-    one = lambda x: jnp.asarray(x, dtype=float)[None]  # noqa: E731
-    return Nodes(jnp.stack([jnp.asarray(x, dtype=float) for x in place])[None], one(mass), one(rotary), *(
-        x[None] for x in (reach.shape, reach.slope, reach.short)
-    ))  # fmt: skip
+    lib = errors.library_for(place, mass, rotary, reach)
+    each = (lib.stack([*place]), mass, rotary, reach.shape, reach.slope, reach.short)
+    return Nodes(*(errors.array(lib.asarray(x, dtype=float)[None]) for x in each))
 
 
 def joined(a: Nodes, b: Nodes) -> Nodes:
-    return Nodes(*(jnp.concatenate([x, y]) for x, y in zip(_fields(a), _fields(b), strict=True)))
+    lib = errors.library_for(a, b)
+    return Nodes(*(errors.array(lib.concatenate([x, y])) for x, y in zip(_fields(a), _fields(b), strict=True)))
 
 
 def _fields(n: Nodes) -> tuple[Any, ...]:
@@ -94,10 +94,12 @@ def _fields(n: Nodes) -> tuple[Any, ...]:
 
 def centre_and_inertia(nodes: Nodes) -> tuple[Any, Any, Any]:
     """Mass, centre of mass and moment of inertia about it of the straight link."""
-    mass = jnp.sum(nodes.mass)
-    centre = nodes.mass @ nodes.place / jnp.where(mass == 0, 1.0, mass)
-    apart = nodes.place - centre[None, :]
-    return mass, centre, jnp.sum(nodes.mass * jnp.sum(apart**2, axis=1)) + jnp.sum(nodes.rotary)
+    lib = errors.library_for(nodes)
+    weights, place = lib.asarray(nodes.mass), lib.asarray(nodes.place)
+    mass = lib.sum(weights)
+    centre = weights @ place / lib.where(mass == 0, 1.0, mass)
+    apart = place - centre[None, :]
+    return mass, centre, lib.sum(weights * lib.sum(apart**2, axis=1)) + lib.sum(lib.asarray(nodes.rotary))
 
 
 def offset(reach: Reach, dx: Real, dy: Real) -> Reach:
@@ -106,7 +108,10 @@ def offset(reach: Reach, dx: Real, dy: Real) -> Reach:
     To second order it also comes back by dx (1 - cos), the part that matters in a link that turns fast. Of dy there is
     no such part along the axis.
     """
-    dx, dy = jnp.asarray(dx, dtype=float), jnp.asarray(dy, dtype=float)
-    lever = jnp.stack([-dy, dx])
-    back = reach.counts * dx * jnp.outer(reach.slope, reach.slope)
-    return Reach(reach.shape + reach.slope[:, None] * lever[None, :], reach.slope, reach.short + back, reach.counts)
+    lib = errors.library_for(reach, dx, dy)
+    dx, dy = lib.asarray(dx, dtype=float), lib.asarray(dy, dtype=float)
+    shape, slope, short, counts = (lib.asarray(x) for x in (reach.shape, reach.slope, reach.short, reach.counts))
+    lever = lib.stack([-dy, dx])
+    back = counts * dx * lib.outer(slope, slope)
+    found = (shape + slope[:, None] * lever[None, :], slope, short + back, counts)
+    return Reach(*(errors.array(x) for x in found))

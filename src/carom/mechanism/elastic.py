@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -98,17 +97,17 @@ class Beam(AbstractBody):
         d = self.data
         count = d.W.shape[1]
         slope = d.Theta if self.rotary == "section" else np.zeros_like(d.Theta)
-        nodes = Nodes(
-            place=jnp.asarray(np.stack([d.nodes, np.zeros_like(d.nodes)], axis=1)),
-            mass=jnp.asarray(d.weights),
-            rotary=jnp.asarray(d.weights * d.rotary / d.mass),
-            shape=jnp.asarray(np.stack([np.zeros_like(d.W), d.W], axis=2)),
-            slope=jnp.asarray(slope),
-            short=jnp.asarray(d.H if self.foreshortening else np.zeros((len(d.nodes), count, count))),
-        )
         # Links with other ends then share one compiled program, though their modes need a few nodes more or less.
         spare = -len(d.nodes) % NODES
-        filled = jax.tree.map(lambda x: jnp.pad(x, [(0, spare), *[(0, 0)] * (x.ndim - 1)]), nodes)
+        nodes = (
+            np.stack([d.nodes, np.zeros_like(d.nodes)], axis=1),
+            d.weights,
+            d.weights * d.rotary / d.mass,
+            np.stack([np.zeros_like(d.W), d.W], axis=2),
+            slope,
+            d.H if self.foreshortening else np.zeros((len(d.nodes), count, count)),
+        )
+        filled = Nodes(*(errors.array(np.pad(x, [(0, spare), *[(0, 0)] * (x.ndim - 1)])) for x in nodes))
         return integrated(filled, d.stiffness, d.damping)
 
     def reach(self, x: Real, y: Real) -> Reach:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import StateLike
 from ..quantities import Real, Rows, Vector
 from ._sliding import refuse_counts
@@ -50,6 +50,8 @@ class State(eqx.Module):
         q, v = (", ".join(f"{x:.6g}" for x in numbers) for numbers in (self.q, self.v))
         more = "".join(f", {name}={x:.6g}" for name, x in self.extra.items())
         return f"State(q=[{q}], v=[{v}]{more})"
+
+    _repr_html_ = registry.shown
 
     @property
     def lanes(self) -> int | None:

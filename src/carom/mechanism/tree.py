@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import LinksLike, SiteLike
 from ..quantities import Given, Point, Real, Rows, Vector
 from . import _walk as walk
@@ -53,6 +53,11 @@ class Mechanism(eqx.Module):
     - `base`: `carom.Fixed(x, y)` (default: the origin) or `carom.Free()`
 
     Every link has the site '<link name>.tip'; the last link's is also `mechanism.tip`.
+
+    >>> import carom
+    >>> arm = carom.Mechanism([carom.Rod(length=1.0, mass=2.0), carom.Rod(length=0.5, mass=1.0)])
+    >>> arm.dof, arm.tip.name
+    (2, 'link2.tip')
     """
 
     numbers: Numbers
@@ -195,9 +200,11 @@ class Mechanism(eqx.Module):
         """
         errors.vector("mechanism", "q", q, self.dof)
         nb, above = self.topology.base_dof, np.asarray(self.topology.turned_by)
+        lib = np if self.topology.elastic is False and not errors.traced(q) else jnp
+        q = lib.asarray(q, dtype=float)
         angles = q[self.topology.angles]
-        relative = angles - jnp.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
-        return jnp.concatenate([q[:nb], relative, q[nb + len(above) :]])
+        relative = angles - lib.where(above >= 0, angles[np.maximum(above, 0)], 0.0) - self._slopes(q)
+        return jnp.asarray(lib.concatenate([q[:nb], relative, q[nb + len(above) :]]))
 
     def _slopes(self, q: Vector) -> Any:
         """By how much the section that carries each joint has turned against its link [rad]."""
@@ -258,6 +265,8 @@ class Mechanism(eqx.Module):
         """
         numbers, topology = welded(self.numbers, self.topology, link, body, at, angle)
         return mechanism_of(numbers, topology, self.recipe.welded(Weld(link, body, at, angle)))
+
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         return table(self.numbers, self.topology)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 from jax.extend import core as jex
 
 from ..errors import CaromError
@@ -32,6 +33,7 @@ from ._machine_code import Noughts as Noughts
 from ._ssa import TooLarge as TooLarge
 
 SWITCH = "CAROM_BACKEND"  # native or xla; what can be had is chosen unless one is asked for
+NUMBERS = (jax.Array, np.ndarray, float)
 HERE = "native machine code"  # what programs of this package are called where results tell of them
 
 
@@ -94,6 +96,20 @@ def rows(function: Callable[..., Any]) -> Callable[..., Any]:
     return over
 
 
+def least(measure: Callable[[Any], Any], table: Any) -> Any:
+    """The row of a table whose measure is least: looked for one by one in machine code, all at once for XLA."""
+    if not getattr(_READING, "on", False):
+        return table[jax.numpy.argmin(jax.vmap(measure)(table))]
+
+    def look(best: tuple[Any, Any], row: Any) -> tuple[tuple[Any, Any], None]:
+        value = measure(row)
+        less = value < best[0]
+        return (jax.numpy.where(less, value, best[0]), jax.numpy.where(less, row, best[1])), None
+
+    never = jax.numpy.asarray(jax.numpy.inf), jax.numpy.zeros(table.shape[1:])
+    return jax.lax.scan(look, never, table)[0][1]
+
+
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, traced once for arguments of the same shapes, however often a program calls it.
 
@@ -122,6 +138,57 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
         return None
     finally:
         _READING.on = False
+
+
+def at_once(function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)` by one program, which is not kept: JAX would compile each operation on known numbers alone.
+
+    Its arguments are trees of arrays. Within a transformation it is part of what is traced.
+    """
+    return jax.tree.map(jax.numpy.asarray, made_for(function, *args)(*args)) if idle() else function(*args)
+
+
+def made_for(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+    """The function, compiled for arguments of these shapes: here, or by XLA."""
+    made = program(function, args) if wanted() else None
+    return made or jax.jit(lambda *given: function(*given))
+
+
+def quick(short: Callable[..., bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes a function of trees one that is compiled here, where nothing is traced: JAX would compile its operations.
+
+    What is neither array nor float among its arguments is a constant of the program. `short` tells of the arguments
+    whether it is short code as scalars; long mechanisms are shorter for XLA. What is not finite goes JAX's way, on
+    which it is refused.
+    """
+
+    def quicker(function: Callable[..., Any]) -> Callable[..., Any]:
+        made: dict[Any, Any] = {}
+
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            given = (*args, *named.values())
+            sound = all(np.isfinite(x).all() for x in given if isinstance(x, NUMBERS)) if wanted() and idle() else False
+            if not sound or not short(*given):
+                return function(*args, **named)
+            leaves, tree = jax.tree.flatten((args, named))
+            numbers = [np.asarray(x) for x in leaves if isinstance(x, NUMBERS)]
+            shapes = tuple((x.shape, x.dtype) for x in numbers)
+            known = tuple(None if isinstance(x, NUMBERS) else x for x in leaves)
+            key = tree, shapes, known
+            if key not in made:
+                made[key] = made_for(functools.partial(_of_numbers, function, tree, known), *numbers)
+            return jax.tree.map(jax.numpy.asarray, made[key](*numbers))
+
+        return call
+
+    return quicker
+
+
+def _of_numbers(function: Callable[..., Any], tree: Any, known: tuple[Any, ...], *numbers: Any) -> Any:
+    rest = iter(numbers)
+    args, named = jax.tree.unflatten(tree, [next(rest) if x is None else x for x in known])
+    return function(*args, **named)
 
 
 def worked(made: object, attempts: int) -> bool:

@@ -239,10 +239,6 @@ def rsqrt(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     return div(b, p, kind, [b.number(kind, 1), plain("sqrt")(b, p, kind, a)])
 
 
-def same(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
-    return a[0]
-
-
 OPERATIONS: dict[str, Operation] = {
     "add": add,
     "add_any": add,
@@ -265,9 +261,6 @@ OPERATIONS: dict[str, Operation] = {
     "clamp": clamp,
     "convert_element_type": converted,
     "rsqrt": rsqrt,
-    "copy": same,
-    "copy_p": same,
-    "stop_gradient": same,
     **{name: compared(name) for name in COMPARED},
     **{name: plain(name) for name in ("sqrt", "floor", "ceil", "round")},
     **{name: library(name) for name in LIBRARY},

@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 
 from ._logic import compared
-from ._shuffling import Cells, Memory, Thing, bare, calculated, cells, chosen, shaped, window_at, write_row
+from ._shuffling import (
+    WRITTEN_OUT,
+    Cells,
+    Memory,
+    Thing,
+    bare,
+    calculated,
+    cells,
+    chosen,
+    shaped,
+    stretch_at,
+    window_at,
+    write_row,
+)
 from ._ssa import Builder, Equation, Value
 
 
@@ -19,8 +32,8 @@ def _gather(b: Builder, eqn: Equation, x: Thing, indices: Thing) -> Cells:
     d, sizes = p["dimension_numbers"], p["slice_sizes"]
     if d.operand_batching_dims:
         raise NotImplementedError("gather in batches")
-    have, at = cells(b, x), cells(b, indices)
-    collapsed = [i for i in range(have.ndim) if i in d.collapsed_slice_dims]
+    have = x if isinstance(x, Memory) and x.size > WRITTEN_OUT else cells(b, x)
+    at, collapsed = cells(b, indices), d.collapsed_slice_dims
     batch_axes = [i for i in range(len(out_shape)) if i not in d.offset_dims]
     out = np.empty(out_shape, dtype=object)
     fills = "FILL" in str(p["mode"])
@@ -50,18 +63,21 @@ def _kept(b: Builder, inside: Value, window: Cells, eqn: Equation) -> Cells:
     return chosen(b, inside, shaped(blank, window.shape), window)
 
 
-def _window(b: Builder, have: Cells, index: list[Value], axes: Any, sizes: Any, clips: bool) -> tuple[Cells, Value]:
+def _window(
+    b: Builder, have: Cells | Memory, index: list[Value], axes: Any, sizes: Any, clips: bool
+) -> tuple[Cells, Value]:
     """The window that begins at an index, and whether the index lies in the operand."""
-    inside = b.number("b", True)
+    inside, begins = b.number("b", True), [b.number("i", 0)] * len(sizes)  # axes without an index begin at zero
     for axis, i in zip(axes, index, strict=True):
-        last = have.shape[axis] - sizes[axis]
+        last, begins[axis] = have.shape[axis] - sizes[axis], i
         if not clips:
             low = compared("ge")(b, {}, "b", [i, b.number("i", 0)])
             high = compared("le")(b, {}, "b", [i, b.number("i", last)])
             inside = calculated(b, "and", "b", inside, calculated(b, "and", "b", low, high))
+    if isinstance(have, Memory):
+        return stretch_at(b, have, tuple(sizes), begins), inside
+    for axis, i in enumerate(begins):
         have = window_at(b, have, axis, i, sizes[axis])
-    for axis, size in enumerate(sizes):  # axes without an index begin at zero
-        have = np.take(have, range(size), axis) if have.shape[axis] != size else have
     return have, inside
 
 

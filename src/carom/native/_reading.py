@@ -15,7 +15,10 @@ from ._shuffling import SHUFFLES, WRITTEN_OUT, Memory, Thing, bare, cells, const
 from ._ssa import Builder, Equation, Value
 from ._sums import SUMS
 
-UNCHANGED = ("optimization_barrier", "nonbatchable", "nondifferentiable", "nondifferentiable_backward")
+UNCHANGED = (
+    *("copy", "copy_p", "stop_gradient", "optimization_barrier"),
+    *("nonbatchable", "nondifferentiable", "nondifferentiable_backward"),
+)
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where primitives that call others keep what they call
 
 

@@ -161,7 +161,7 @@ def chosen(b: Builder, flag: Value, off: Cells, on: Cells) -> Cells:
 
 def _dynamic_slice(b: Builder, p: Parameters, x: Thing, *starts: Thing) -> Any:
     if isinstance(x, Memory):
-        return _row(b, p, x, *starts)
+        return stretch_at(b, x, tuple(p["slice_sizes"]), [_value(start) for start in starts])
     have = cells(b, x)
     for axis, (start, length) in enumerate(zip(starts, p["slice_sizes"], strict=True)):
         if length < have.shape[axis]:
@@ -174,16 +174,15 @@ def _value(x: Thing) -> Value:
     return x
 
 
-def _row(b: Builder, p: Parameters, x: Memory, *starts: Thing) -> Any:
+def stretch_at(b: Builder, x: Memory, sizes: tuple[int, ...], starts: list[Value]) -> Cells:
     """A stretch of a long array along one axis, at one place of the axes before it, whole along those behind it."""
-    sizes = tuple(p["slice_sizes"])
     axis = next((k for k, size in enumerate(sizes) if size != 1), len(sizes) - 1)
     if sizes[axis + 1 :] != x.shape[axis + 1 :]:
         raise NotImplementedError("a part of a row of a long array")
     first = b.number("i", 0)
     for k, start in enumerate(starts[: axis + 1]):
         width = int(np.prod(x.shape[k + 1 :], dtype=int))
-        first = calculated(b, "add", "i", first, _begun(b, _value(start), x.shape[k] - sizes[k], width))
+        first = calculated(b, "add", "i", first, _begun(b, start, x.shape[k] - sizes[k], width))
     return _loaded(b, x, first, int(np.prod(sizes, dtype=int))).reshape(sizes)
 
 

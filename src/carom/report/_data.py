@@ -20,9 +20,9 @@ from .samples import Struck, samples
 COMPRESSING, PARTING = Phase("compressing", "elastic"), Phase("parting", "restitution")
 
 
-def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, Any]:
-    """All that the viewer needs, ready for JSON."""
-    chosen = samples(clips, impacts, _numbers_per_frame(clips))
+def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck], detail: float = 1.0) -> dict[str, Any]:
+    """All that the viewer needs, ready for JSON; with less `detail`, fewer frames."""
+    chosen = samples(clips, impacts, _numbers_per_frame(clips), detail)
     drawn = drawing_of(list(zip(clips, chosen.times, strict=True)))
     taken, packed = 0.0, []
     for k, part in enumerate(drawn.parts):
@@ -35,6 +35,7 @@ def viewer_data(clips: Sequence[Clip], impacts: Sequence[Struck]) -> dict[str, A
         "box": [_short(x) for x in drawn.box],
         "clips": packed,
         "impacts": [_impact(s, drawn.parts[s.clip], number) for number, s in enumerate(impacts, start=1)],
+        "stances": [each for k, clip in enumerate(clips) for each in _stances(k, clip)],
         "note": chosen.note,
     }
 
@@ -141,6 +142,15 @@ def _energy(part: Part, before: float) -> tuple[dict[str, Any], float]:
         "ledger": bool(e.works),
     }
     return packed, float(taken[-1])
+
+
+def _stances(number: int, clip: Clip) -> list[dict[str, Any]]:
+    """When contacts stood: closed for longer than a strike."""
+    ahead = clip.t0 - float(clip.result.t[0])
+    return [
+        {"name": s.contact, "clip": number, "begin": s.t_start + ahead, "end": s.t_end + ahead}
+        for s in clip.result.stances
+    ]
 
 
 def _opens(s: Struck, clip: int) -> bool:

@@ -13,6 +13,7 @@ from ..result.impacts import Impact
 from .samples import Struck
 
 MOST_NAMED = 6  # contacts in a sentence
+NBSP = "\u00a0"
 SEAM = 1e-6  # share of the energy in play that may be missing between two stretches without a word
 PREFIXES = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 
@@ -166,10 +167,10 @@ def _ledger(clips: Sequence[Clip]) -> list[str]:
     if len(kept) < len(clips):
         return ["No energy ledger was kept."]
     worst = max(kept)
-    return [f"The energy ledger closes to {_power(worst)} % of the energy in play."]
+    return [f"The energy ledger closes to {two_digits(worst)} % of the energy in play."]
 
 
-def _power(value: float) -> str:
+def two_digits(value: float) -> str:
     """'5.9e-7'"""
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}" if value else "0"

@@ -16,6 +16,7 @@ from ..result._clip import Clip, clips_of
 from ..result._files import write_text
 from ..result._json_values import clean
 from ._data import as_json, viewer_data
+from ._facts import as_html, facts
 from ._story import digits, plural, story, warnings
 from .samples import Seam, struck
 from .tabled import Quantity, impact_table, quantity_table, stance_table
@@ -52,20 +53,24 @@ def report(
     quantities: Sequence[Any] = (),
     figures: Sequence[Any] = (),
     summary: Mapping[str, Any] | None = None,
+    embedded: bool = False,
 ) -> str:
     """One HTML page, complete in itself: it asks nothing of any network.
 
     - `clips`: a result, a `Clip`, or several that follow each other
     - `blows`: impacts that belong to no contact, such as a capture where two clips meet
     - `about`: a sentence under the title; `words`: what happened, if not what the results say
-    - `quantities`: rows (name, value, unit, expected, difference, verdict); `figures`: (PNG bytes, caption)
+    - `quantities`: rows (name, value, unit, expected, difference, verdict, allowed difference); `figures`: (PNG bytes,
+      caption)
     - `summary`: what summary.json holds, to be saved from the page
+    - `embedded`: as part of another page, which has a title of its own
     """
     clips = clips_of(clips)
     listed = struck(clips, blows)
     impacts = [s for s in listed if s.impact.struck]  # what is counted, and watched
     told = story(clips, listed) if words is None else words
     data = viewer_data(clips, impacts)
+    numbers = [Quantity(*row) for row in quantities]
     script = "".join(_asset(name) for name in SCRIPTS)
     script = f'(function () {{\n"use strict";\n{script}\n}})();'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
@@ -74,12 +79,14 @@ def report(
         script_hash=f"sha256-{digest}",
         style=_asset("style.css"),
         title=escape(str(title)),
+        body=' class="embedded"' if embedded else "",
         about=f'<p class="about">{escape(str(about))}</p>' if about else "",
         words="".join(f"<p>{escape(p)}</p>" for p in (*map(str, told[:1]), " ".join(map(str, told[1:]))) if p),
         heading="Time microscope" if impacts else "Motion",
         warnings=_warnings(warnings(clips)),
         impacts=impact_table(listed, clips) + stance_table(clips),
-        quantities=quantity_table([Quantity(*row) for row in quantities]),
+        facts=as_html(facts(clips, listed, numbers)),
+        quantities=quantity_table(numbers),
         figures=_figures([Figure(*f) for f in figures]),
         note=f'<p class="note">{escape(data["note"])}</p>' if data["note"] else "",
         data=as_json(data),
@@ -122,7 +129,7 @@ def _figures(figures: Sequence[Figure]) -> str:
         )
     return (
         '<section aria-labelledby="figures"><h2 id="figures">Figures</h2>'
-        f'<div class="figures">{"".join(out)}</div></section>'
+        f'<div class="figures" tabindex="0" role="group" aria-label="All figures">{"".join(out)}</div></section>'
     )
 
 

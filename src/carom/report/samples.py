@@ -57,13 +57,13 @@ def struck(clips: Sequence[Clip], blows: Sequence[Seam] = ()) -> list[Struck]:
     return sorted(found, key=lambda s: (s.start, not s.impact.struck))
 
 
-def samples(clips: Sequence[Clip], impacts: Sequence[Struck], numbers: int) -> Samples:
-    """Instants for clips whose frames hold `numbers` numbers each."""
+def samples(clips: Sequence[Clip], impacts: Sequence[Struck], numbers: int, detail: float = 1.0) -> Samples:
+    """Instants for clips whose frames hold `numbers` numbers each; `detail` in (0, 1] is the share that is wanted."""
     total = sum(clip.end - clip.begin for clip in clips)
-    most = max(int(MOST_NUMBERS / max(numbers, 1)), 200)
-    even = int(np.clip(RATE * total, 120, min(MOST_EVEN, most // 2)))
+    most = max(int(detail * MOST_NUMBERS / max(numbers, 1)), 200)
+    even = int(np.clip(detail * RATE * total, 120, min(MOST_EVEN, most // 2)))
     lasting = [s for s in impacts if s.end > s.start]
-    each = min(IN_IMPACT, (most - even) // max(len(lasting), 1))
+    each = min(max(int(detail * IN_IMPACT), LEAST), (most - even) // max(len(lasting), 1))
     shown, note = lasting, ""
     if lasting and each < LEAST:
         # Too many to show all closely: the hardest ones keep their frames.
@@ -74,7 +74,7 @@ def samples(clips: Sequence[Clip], impacts: Sequence[Struck], numbers: int) -> S
             f"To keep this file small, only the {len(shown)} hardest of {len(lasting)} lasting impacts have frames of "
             "their own; the others are shown by the frames of the motion around them."
         )
-    elif lasting and each < IN_IMPACT:
+    elif lasting and each < int(detail * IN_IMPACT):
         note = f"To keep this file small, each of the {len(lasting)} impacts is shown by {each} frames."
     return Samples([_of_clip(k, clip, shown, even, each, total) for k, clip in enumerate(clips)], note)
 

@@ -118,7 +118,10 @@ def deepest(result: Result) -> str:
     """Which contact is inside its surface at the end, how deep and where."""
     end = result.final
     scene = Scene(result.world.mechanism, end.t, end.y.q, end.y.v)
-    found = [(contact, contact.pair.touching(scene)) for contact in result.world.contacts if contact.rigid]
+    bounded = [
+        c for c in result.world.contacts if c.rigid or c.during is not None
+    ]  # others may be as deep as they like
+    found = [(contact, contact.pair.touching(scene)) for contact in bounded]
     contact, touch = max(found, key=lambda each: float(each[1].indentation))
     return (
         f"contact '{contact.name}' is {float(touch.indentation):.3g} {contact.pair.length_unit} inside at "

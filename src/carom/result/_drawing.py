@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from .._arguments import ClipsLike
 from ..contact.surfaces._outline import Box, box_around
 from ..hybrid.reporting import ContactReport, Line
+from ..hybrid.world import World
 from ..mechanism import Mechanism
 from ..quantities import Times
 from ._clip import Carried, Clip, clips_of
@@ -118,10 +120,20 @@ def drawing_of(shares: Sequence[tuple[Clip, np.ndarray]], forces: bool = True) -
     return Drawing(box, [dataclasses.replace(part, surfaces=_surfaces(part, box)) for part in parts])
 
 
+def standing(world: World, q: np.ndarray) -> Drawing:
+    """Geometry of a world that stands still at coordinates `q`."""
+    clip, at = Clip(SimpleNamespace(world=world, t=np.zeros(2))), np.zeros(1)
+    part = _placed(clip, at, q[None], [])
+    return Drawing(_view([part]), [part])
+
+
 def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
+    return _placed(clip, times, states(clip.result, clip.local(times)).q, _contacts(clip, times) if forces else [])
+
+
+def _placed(clip: Clip, times: np.ndarray, q: np.ndarray, contacts: list[ContactForce]) -> Part:
     result, m = clip.result, clip.result.world.mechanism
-    body = Skeleton(m, states(result, clip.local(times)).q)
-    top = m.topology
+    body, top = Skeleton(m, q), m.topology
     joints = [k for k in top.hinged if top.parents[k] >= 0 or not top.free[top.trees[k]]]
     fixed = [k for k in joints if top.parents[k] < 0]
     place, held = clip.place, result.world.constraints
@@ -139,7 +151,7 @@ def _part(clip: Clip, times: np.ndarray, forces: bool) -> Part:
         rounds=_once(r for contact in result.world.contacts for r in _rounds(clip, body, contact)),
         springs=[_line(clip, body, line) for a in result.world.automata for line in a.report.lines],
         tips=[place(body.site(_last_tip(m, tree))) for tree in range(len(top.free))],
-        contacts=_contacts(clip, times) if forces else [],
+        contacts=contacts,
         surfaces=[],
     )
 

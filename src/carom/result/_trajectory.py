@@ -19,6 +19,7 @@ from ..quantities import Times
 from . import _signals as signals
 from ._dense import states
 from ._files import written
+from ._going_on import CARRIED, lasting, numbers_of
 from ._matlab import matlab
 from ._netcdf import netcdf
 
@@ -78,6 +79,10 @@ def save(result: Result, path: str | Path, samples: int | None = None) -> Path:
         why = "is a folder" if path.is_dir() else f"is in '{path.parent}', which is not a folder"
         raise errors.CaromError(f"path of save is '{path}'; it {why}; give a file in an existing folder")
     found = table(result, None if samples is None else signals.times_of(result, samples))
+    end = numbers_of(lasting(result.world, result.final))
+    said = _said("1", "what the run carried at its end, from which another one can go on")
+    found.variables["end"] = ((CARRIED,), np.array(list(end.values())), said)
+    found.names[CARRIED] = list(end)
     content = netcdf(found) if path.suffix == ".nc" else matlab(found)
     with written(path) as half:
         half.write_bytes(content)

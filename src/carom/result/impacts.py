@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import native
+from .. import native, registry
 from ..dynamics.energy import kinetic_energy_by_link
 from ..hybrid._run import EventRow
 from ..hybrid.reporting import ContactReport, Pair
@@ -56,6 +56,8 @@ class Impact:
     kinetic_energy_by_link_before: tuple[float, ...]
     kinetic_energy_by_link_after: tuple[float, ...]
     struck: bool = True
+
+    _repr_html_ = registry.shown
 
     @property
     def duration(self) -> float:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -54,6 +54,7 @@ class Result(Expressed):
     recorded: Callable[[], tuple[StepRow, EventRow]]  # from memory or from files, when first asked for
     statistics: Statistics
     start: State  # that the run was given
+    before: Carry | None = None  # what the run brought along, if it went on from another one
 
     @cached_property
     def _rows(self) -> tuple[StepRow, EventRow]:
@@ -245,8 +246,7 @@ class Result(Expressed):
     @property
     def plot(self) -> Plots:
         """Figures of this run: `result.plot()` is an overview, `result.plot.names()` lists the others."""
-        plots: Plots = registry.PLOTS.found()(self)
-        return plots
+        return cast("Plots", registry.PLOTS.found()(self))
 
     def animate(self, path: str | Path, **options: Any) -> Path:
         """Write a film (*.mp4, *.gif) or a strip of pictures (*.png); options as of `carom.result.film.animate`."""
@@ -254,12 +254,13 @@ class Result(Expressed):
 
         return animate(self, path, **options)
 
+    _repr_html_ = registry.shown
+
     def __repr__(self) -> str:
-        s = self.statistics
+        s, ran = self.statistics, f"<Result: {self.outcome}; t = {float(self.final.t):g} s"
         return (
-            f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {s.events} events, {s.steps} steps "
-            f"({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s; "
-            f"{self.made}>"
+            f"{ran}, {s.events} events, {s.steps} steps ({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, "
+            f"ran in {s.run_seconds:.3f} s; {self.made}>"
         )
 
 

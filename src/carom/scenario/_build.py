@@ -26,7 +26,7 @@ def world_of(scenario: Scenario) -> World:
 
 
 def assembled(scenario: Scenario, whole: Mechanism, q: Vector | None = None) -> World:
-    """A world of a mechanism with the scenario's contacts, controllers and springs.
+    """A world of a mechanism with the scenario's contacts, controllers, springs and other elements.
 
     `q` is the pose that a hold-pose controller without one of its own keeps.
     """
@@ -39,7 +39,7 @@ def assembled(scenario: Scenario, whole: Mechanism, q: Vector | None = None) -> 
             whole,
             contacts=contacts,
             control=controllers,
-            elements=springs,
+            elements=[*springs, *_elements(scenario, whole)],
             constraints=_constraints(scenario, whole),
             gravity=scenario.gravity,
             pause_in_impact=scenario.pause_in_impact,
@@ -197,4 +197,12 @@ def _springs(scenario: Scenario, whole: Mechanism) -> list[Any]:
     for name, spring in scenario.springs.items():
         with at("springs", name, holds=spring):
             out.append(spring.made(name, whole))
+    return out
+
+
+def _elements(scenario: Scenario, whole: Mechanism) -> list[Any]:
+    out = []
+    for name, element in scenario.elements.items():
+        with at("elements", name, holds=element):
+            out.append(element.made(name, whole))
     return out

@@ -24,6 +24,7 @@ from .body_tables import told_body
 from .constraint_tables import told_constraints
 from .contact_tables import Notes, told_contacts
 from .control_tables import told_controller
+from .element_tables import told_element
 from .form_tables import plain, plain_fields, plain_gravity
 from .model import Scenario
 from .world_tables import Link, Spring
@@ -145,6 +146,8 @@ def _add(data: dict[str, Any], automaton: Any, world: World, notes: Notes) -> No
         return
     elif kept == "springs":
         told = {automaton.name: Spring.told(automaton)}
+    elif kept == "elements":
+        told = {automaton.name: told_element(automaton)}
     else:
         kept, told = "control", {automaton.name: told_controller(automaton, world)}
     data.setdefault(kept, {}).update(told)

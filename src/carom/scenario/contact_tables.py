@@ -228,6 +228,8 @@ def made_law(table: Any, materials: dict[str, Any]) -> Any:
         s = given["stiffness"]
         pair = (_material(s.first, materials), _material(s.second, materials))
         given["stiffness"] = hertz_stiffness(*pair, s.radius, s.other_radius)
+    if isinstance(given.get("restitution"), Part):
+        given["restitution"] = made_law(given["restitution"], materials)
     return law_named(table.law)(**given)
 
 
@@ -249,6 +251,8 @@ def told_law(law: Any, notes: Notes) -> dict[str, Any]:
         if isinstance(value, contact.Material):
             names = [f.name for f in dataclasses.fields(value)]
             out[field.name] = notes.name("materials", "material", plain_fields(value, names))
+        elif entry_of(value.__class__) is not None:  # a restitution that is a function of speed
+            out[field.name] = told_law(value, notes)
         elif value is not None:
             out[field.name] = plain(value)
     return out

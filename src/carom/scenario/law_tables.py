@@ -14,6 +14,7 @@ from pydantic import Field, create_model
 
 from ..contact import catalogue
 from ..contact.catalogue import LawEntry
+from ..contact.impact import AbstractImpactLaw
 from .fields import Number, Part, Word, says
 
 
@@ -34,6 +35,8 @@ def _type(law: type, field: dataclasses.Field[Any]) -> Any:
         return bool
     if field.name == "stiffness" and hasattr(law, "of"):
         return Number | FromMaterials
+    if field.name == "restitution" and issubclass(law, AbstractImpactLaw):
+        return Number | Restitution
     return Number | None if field.default is None else Number
 
 
@@ -57,7 +60,9 @@ if TYPE_CHECKING:
 
     NormalLaw: TypeAlias = Any
     FrictionLaw: TypeAlias = Any
+    Restitution: TypeAlias = Any
 else:
+    Restitution = _choice(("", catalogue.RESTITUTIONS))
     NormalLaw = _choice(("normal", catalogue.NORMAL_LAWS), ("impact", catalogue.IMPACT_LAWS))
     FrictionLaw = _choice(("friction", catalogue.FRICTION_LAWS))
 

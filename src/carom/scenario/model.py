@@ -13,6 +13,7 @@ from ..hybrid.solvers import METHODS
 from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
+from .element_tables import Element
 from .fields import Number, Numbers, Part, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
@@ -131,6 +132,10 @@ class Output(Part):
 class Scenario(Part):
     """Mechanisms, surfaces, contacts, control, start, run and output.
 
+    >>> import carom
+    >>> carom.Scenario.load("ball-drop").with_({"run.until": 1.0}).run.until
+    1.0
+
     scenario = carom.Scenario.load("ball-drop")
     result = scenario.simulate()
     carom.Scenario.of(world, world.state(angles=[0.3]), until=1.0).save("mine.toml")
@@ -153,6 +158,7 @@ class Scenario(Part):
     contacts: dict[Word, Contact] = says("by name", {})
     ground: GroundTable | None = says("whole-body contact; written as contacts", None)
     springs: dict[Word, Spring] = says("by name", {})
+    elements: dict[Word, Element] = says("drag and rolling resistance, by name", {})
     constraints: dict[Word, Constraint] = says("what closes loops, by name", {})
     control: dict[Word, Control] = says("controllers by name", {})
     start: Start | None = says("the state in which the run begins", None)
@@ -164,6 +170,18 @@ class Scenario(Part):
     compare: list[Word] = says("variants that are run beside it, for comparison", [])
     output: Output = says("what is written", Output())
     study: Study | None = says("many runs of it: `carom sweep`", None)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its world, and its text."""
+        from ..report._sketch import sketch
+        from ..report.notebook import preformatted
+        from ._build import beginning
+
+        picture = ""
+        if self.crawl is None and self.start is not None:
+            world = self.world()
+            picture = sketch(world, beginning(self, world).q)
+        return f"{picture}<details><summary>{self.name}.toml</summary>{preformatted(self.toml())}</details>"
 
     # -- between files and Python --------------------------------------------------------------------------------------
 

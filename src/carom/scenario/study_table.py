@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .fields import Number, Part, Word, says
 
-METHODS = ("sobol", "halton", "latin-hypercube", "random")
+METHODS = ("sobol", "halton", "latin-hypercube", "random", "saltelli")
 Values = Annotated[list[Number | int | str | bool], Field(min_length=1, max_length=1_000_000)]
 Chunk = Annotated[int, Field(ge=1, le=1_000_000)]
 
@@ -22,7 +22,9 @@ class Study(Part):
     sample: Annotated[int, Field(ge=1)] | None = says(
         "how many points are drawn from the ranges; a grid if left out", None
     )
-    method: Literal["sobol", "halton", "latin-hypercube", "random"] = says("how they are drawn", "sobol")
+    method: Literal["sobol", "halton", "latin-hypercube", "random", "saltelli"] = says(
+        "how they are drawn; saltelli, which Sobol indices are computed from, draws d + 2 times as many", "sobol"
+    )
     seed: Annotated[int, Field(ge=0)] = says("of the draw", 0)
     points: Word | None = says("a CSV file of points, whose first line has the paths", None)
     measures: list[Word] = says("what is recorded; those of [quantities] that a batch can record if left out", [])

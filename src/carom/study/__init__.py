@@ -2,10 +2,20 @@
 
 from .batch import Batch as Batch
 from .batch import batch as batch
+from .exponents import Lyapunov as Lyapunov
+from .exponents import lyapunov as lyapunov
 from .final import final_state as final_state
+from .fitting import Comparison as Comparison
 from .fitting import Fit as Fit
+from .fitting import Model as Model
+from .fitting import Observations as Observations
+from .fitting import compare_laws as compare_laws
 from .fitting import fit as fit
 from .free_strike import simulated_restitution as simulated_restitution
+from .many_orbits import find_orbits as find_orbits
+from .many_starts import Attractors as Attractors
+from .many_starts import attractors as attractors
+from .many_starts import box_dimension as box_dimension
 from .orbit import Orbit as Orbit
 from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation

@@ -29,7 +29,9 @@ class Asked:
     measures: dict[str, LaneMeasure]
     tables: dict[str, LaneMeasure]
 
-    def read(self, records: dict[str, dict[str, Any]]) -> tuple[dict[str, np.ndarray], ...]:
+    def read(
+        self, records: dict[str, dict[str, Any]]
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Measures (lanes,), columns of the first impacts (lanes, rows), returns, states at times; nan: none."""
         kept = {key: {name: np.asarray(x) for name, x in columns.items()} for key, columns in records.items()}
         measures, tables = (

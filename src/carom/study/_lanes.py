@@ -187,16 +187,17 @@ def _lane(make: Function, how: How, unrolled: bool, integration: Integration, p:
     return _ends(world, how, first, *_to_end_seen(world, dataclasses.replace(integration, solver=solver), how, first))
 
 
-def _one_by_one(
-    make: Function, how: How, many: bool, parameters: PyTree, given: PyTree, integration: Integration
-) -> Ends:
-    """One lane after the other, each to its end."""
+def _one_by_one(make: Function, how: How, many: bool, rows: tuple[PyTree, PyTree], integration: Integration) -> Ends:
+    """One lane after the other, each to its end; `rows`: parameters and starts.
+
+    They are one argument: where parameters are worlds, a program must not keep to what is zero in the first lanes.
+    """
 
     def one(x: PyTree) -> Ends:
         # Unrolled stages take a third longer to compile, and are a fifth faster.
         return _lane(make, how, many and make(x[0]).weight <= UNROLLED, integration, *x)
 
-    return jax.lax.map(one, (parameters, given))
+    return jax.lax.map(one, rows)
 
 
 def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integration: Integration) -> tuple[Ends, str]:
@@ -208,9 +209,9 @@ def on_cpu(make: Function, how: How, parameters: PyTree, given: PyTree, integrat
     # NumPy deals out and gathers: a call into JAX for every piece and column would take longer than short runs.
     whole = jax.tree.map(np.asarray, (parameters, given))
     pieces = [jax.tree.map(lambda x, rows=rows: x[rows], whole) for rows in order]
-    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), *pieces[0], integration, thorough=lanes >= LONG)
+    run = executable(_one_by_one, (make, how, lanes >= UNROLLING_PAYS), pieces[0], integration, thorough=lanes >= LONG)
     with one_thread():
-        ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(*piece, integration)), pieces))
+        ends = list(_threads(len(pieces)).map(lambda piece: jax.block_until_ready(run(piece, integration)), pieces))
     leaves = [[np.asarray(x) for x in jax.tree.leaves(end)] for end in ends]
     whole = [_dealt_back(columns)[:lanes] for columns in zip(*leaves, strict=True)]
     return Ends(*jax.tree.unflatten(jax.tree.structure(ends[0]), whole)), back_end(run)

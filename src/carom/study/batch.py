@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from .. import errors
+from .. import errors, registry
 from .._arguments import Count, NamesInOrder, StartLike, UntilLike
 from ..control.until import ended_worlds, words_of_ends
 from ..hybrid import outcome
@@ -48,6 +48,7 @@ class Batch(eqx.Module):
     impacts: dict[str, np.ndarray]  # (lanes, n) columns of the first n impacts
     returns: dict[str, np.ndarray]  # to a section: t (lanes, keep), q and v (lanes, keep, dof), jumped, and their count
     at: dict[str, np.ndarray]  # q and v (lanes, times, dof) at the times asked for
+    states: Any = ()  # of every automaton, extra states among them, as the engine carries them
 
     @property
     def failed(self) -> np.ndarray:
@@ -72,6 +73,8 @@ class Batch(eqx.Module):
             return [""] * len(np.asarray(self.t))
         numbers = np.asarray(self.phases[-1])
         return [self.ends[int(k) - 1] if k > 0 else "" for k in numbers]
+
+    _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
         lanes, bad, stopped = len(np.asarray(self.t)), self.failed, self.stopped
@@ -166,6 +169,7 @@ def _batch_of(carry: Ends, made: Made, asked: Asked, ends: tuple[str, ...]) -> B
         ends,
         made,
         *asked.read(carry.records),
+        states=carry.y.extra,
     )
 
 

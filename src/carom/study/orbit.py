@@ -23,12 +23,12 @@ from .._arguments import Name, StartLike
 from .._simulation import simulate
 from ..hybrid import outcome
 from ..hybrid._carry import begin
-from ..hybrid._run import compiler_options, to_end
+from ..hybrid._run import executable, to_end
 from ..hybrid.scene import Continuous, merge
-from ..hybrid.settings import Settings, settings_or_default
+from ..hybrid.settings import Integration, Settings, settings_or_default
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Function, Given, Vector
+from ..quantities import Function, Given, Phases, Vector
 from ..result.result import Result
 from .batch import batch
 from .poincare_section import Section
@@ -83,7 +83,6 @@ class ReturnMap:
         settings: Settings | None = None,
     ) -> None:
         world = result.world
-        self.world, self.event = world, (automaton, exit)
         guard = _guard_of(world, automaton, exit)
         _refuse_clocks(world)
         rows = np.flatnonzero(np.asarray(result.marks.fired[guard]) > 0.0)
@@ -98,37 +97,60 @@ class ReturnMap:
             row += 1
         guard = next(g for g, fired in enumerate(result.marks.fired) if fired[row])
         last = jax.tree.map(lambda column: jnp.asarray(column[row]), result.marks)
-        self.phases = tuple(p.astype(int) for p in last.phases_after)
+        phases = tuple(p.astype(int) for p in last.phases_after)
         state = (last.after.q, last.after.v, last.after.extra, last.memory_after)
+        self._put(world, (automaton, exit), guard, phases, state, until, settings)
+
+    @classmethod
+    def through(
+        cls,
+        world: World,
+        event: tuple[str, str],
+        phases: tuple[Any, ...],
+        state: PyTree,
+        until: float = 1e3,
+        settings: Settings | None = None,
+    ) -> ReturnMap:
+        """The map of a world through an event at which its automata are in these phases; `state` just after it is
+        (q, v, extra, memory) as the engine carries them."""
+        made = cls.__new__(cls)
+        made._put(world, event, _guard_of(world, *event), phases, state, until, settings)
+        return made
+
+    def _put(
+        self,
+        world: World,
+        event: tuple[str, str],
+        guard: int,
+        phases: tuple[Any, ...],
+        state: PyTree,
+        until: float,
+        settings: Settings | None,
+    ) -> None:
+        self.world, self.event, self.phases = world, event, phases
         self.start, self._shape = ravel_pytree(state)
         chosen = EXACT if settings is None else settings_or_default(settings)
         self._integration = dataclasses.replace(chosen.integration(until), stop_at=jnp.asarray(guard))
-        self._run = jax.jit(self._map, compiler_options=compiler_options())
-        self._push = jax.jit(
-            lambda x, dx: jax.jvp(lambda x: self._map(x)[0], (x,), (dx,)), compiler_options=compiler_options()
-        )
 
-    def _map(self, x: Vector) -> tuple[Any, Any, Any]:
-        """State after the next event, the time it took, and the outcome."""
-        q, v, extra, memory = self._shape(x)
-        zero = jnp.asarray(0.0)
-        carry = begin(self.world, zero, Continuous(q, v, extra, ()), self.phases, memory, jnp.asarray(1e-4))
-        end = to_end(self.world, self._integration, carry)
-        return ravel_pytree((end.y.q, end.y.v, end.y.extra, end.memory))[0], end.t, end.outcome
+    def _given(self, x: Vector) -> tuple[Any, ...]:
+        return self.world, self._integration, self.phases, self._shape(x)
 
     def __call__(self, x: Given) -> tuple[np.ndarray, float]:
         """State after the next event, and the time until then [s]."""
-        new, time, code = self._run(jnp.asarray(x, dtype=float))
+        given = self._given(jnp.asarray(x, dtype=float))
+        new, time, code = executable(_returned, (), *given)(*given)
         if int(code) != outcome.EVENT_LIMIT:
             raise errors.CaromError(
                 f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
             )
-        return np.asarray(new), float(time)
+        return np.asarray(ravel_pytree(new)[0]), float(time)
 
     def derivative(self, x: Given) -> np.ndarray:
         """dP/dx, direction after direction."""
-        x = jnp.asarray(x, dtype=float)
-        return np.stack([np.asarray(self._push(x, e)[1]) for e in jnp.eye(len(x))], axis=1)
+        given = self._given(jnp.asarray(x, dtype=float))
+        directions = [self._shape(e) for e in jnp.eye(len(self.start))]
+        push = executable(_pushed_on, (), *given, directions[0])
+        return np.stack([np.asarray(ravel_pytree(push(*given, e))[0]) for e in directions], axis=1)
 
     def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""
@@ -163,6 +185,19 @@ class ReturnMap:
         roots = np.linalg.eigvals(slope)
         q, v = self.coordinates(x)
         return Orbit(self.event, q, v, time, gap, iteration, roots[np.argsort(-np.abs(roots))], slope)
+
+
+def _returned(world: World, integration: Integration, phases: Phases, state: PyTree) -> tuple[Any, Any, Any]:
+    """State after the next event, the time it took, and the outcome."""
+    q, v, extra, memory = state
+    carry = begin(world, jnp.asarray(0.0), Continuous(q, v, extra, ()), phases, memory, jnp.asarray(1e-4))
+    end = to_end(world, integration, carry)
+    return (end.y.q, end.y.v, end.y.extra, end.memory), end.t, end.outcome
+
+
+def _pushed_on(world: World, integration: Integration, phases: Phases, state: PyTree, along: PyTree) -> Any:
+    """What the map makes of a direction."""
+    return jax.jvp(lambda s: _returned(world, integration, phases, s)[0], (state,), (along,))[1]
 
 
 def _guard_of(world: World, automaton: Name, exit: Name) -> int:

@@ -48,7 +48,11 @@ def poincare(result: Result, scalar: Function, direction: int = 0) -> Section:
     the state just after it. Touching zero and turning back, or staying there, is no passage. States at a strike,
     whatever the scalar, are in `result.events`.
 
-        carom.poincare(result, lambda t, q, v: v[0])      # turning points of the first link
+    >>> import carom
+    >>> rod = carom.World(carom.Mechanism([carom.Rod(1.0, 1.0)]), gravity=9.81)
+    >>> result = carom.simulate(rod, rod.state(angles=[60], degrees=True), until=0.5)
+    >>> len(carom.poincare(result, lambda t, q, v: q[0]).t)       # it passes the horizontal once
+    1
     """
     if direction not in (-1, 0, 1):
         raise errors.CaromError(

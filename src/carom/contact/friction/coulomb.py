@@ -31,6 +31,7 @@ class Coulomb(AbstractDry):
         "Coulomb 1785; stiction and the viscous part as in Armstrong-Helouvry, Dupont and Canudas de Wit 1994",
         "The default for dry contacts: it holds without creep, and stick and slip begin at exact instants. "
         "Serves compliant and rigid contacts.",
+        (("sliding", "F_t = -mu F_n sgn(v) - c v"), ("sticking", "v = 0, |F_t| <= mu_s F_n")),
     )
 
     def __check_init__(self) -> None:

@@ -32,6 +32,7 @@ class Karnopp(AbstractDry):
         ),
         "Karnopp 1985",
         "To compare with studies that used it. carom finds the stop exactly, so Coulomb needs no band.",
+        (("sliding", "F_t = -mu F_n sgn(v)"), ("sticking", "|v| <= band, |F_t| <= mu_s F_n")),
     )
 
     def __check_init__(self) -> None:

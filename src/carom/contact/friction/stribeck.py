@@ -34,6 +34,10 @@ class Stribeck(AbstractDry):
         ),
         "Stribeck 1902; Bo and Pavelescu 1982",
         "Lubricated or brake-like contacts in which falling friction drives stick-slip oscillation.",
+        (
+            ("sliding", "F_t = -[mu + (mu_s - mu) exp(-(v/v_s)^2)] F_n sgn(v) - c v"),
+            ("sticking", "v = 0, |F_t| <= mu_s F_n"),
+        ),
     )
 
     def __check_init__(self) -> None:

@@ -83,7 +83,7 @@ def landed_together(
     struck = jnp.any(exits.strikes & (r.speed < -noise.speed))  # slower, it closes without a blow
     pressed = pressed_at(r, motions, weighed)
     slow = slow_rebounds(settle_speed, pressed, noise)
-    asked = crowd.each(lambda c: c.law.asked)[at]
+    asked = crowd.each(lambda c, u: c.law.asked_at(u), jnp.where(slots.has, -r.speed[slots.slot], 0.0))[at]
     asked = jnp.where(part & (r.speed < -noise.speed) & (asked * jnp.abs(r.speed) > slow), asked, 0.0)
     blow = _blow(crowd, newton, rule, scene, r, weighed, asked, noise)
     v = jnp.where(struck, blow.velocity, merge(scene.v))

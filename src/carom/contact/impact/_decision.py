@@ -138,7 +138,7 @@ def _restitution(contacts: Contacts, part: list[Any], r: System, noise: Noise, s
     """Restitution of every contact: nothing rebounds that does not close, or lower than rounding."""
     asked = []
     for i, contact in enumerate(contacts):
-        e = jnp.asarray(contact.law.asked, dtype=float)
+        e = jnp.asarray(contact.law.asked_at(-r.speed[i]), dtype=float)
         closing = part[i] & (r.speed[i] < -noise.speed[i]) & (e * jnp.abs(r.speed[i]) > slow[i])
         asked.append(jnp.where(closing, e, 0.0))
     return asked

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ...hybrid._reaction import Row, dot, least, masked
 from ...hybrid.condition import ROUNDING, Condition, any_of, level, rising, unless
 from ...hybrid.scene import Scene
-from ...quantities import Flag, Given, PhaseNumber, Real, Reals
+from ...quantities import Flag, Flags, Given, PhaseNumber, Real, Reals
 from ..friction._stick_slip import LEFT, OPEN, RIGHT, STICKING, mode_of, sense_of
 from ._bounded import solved
 from ._handing_over import is_gone, letting_go
@@ -113,7 +113,8 @@ def held_of(contacts: Contacts, scene: Scene, modes: list[Any], found: tuple[Any
         senses, quiet = [sense_of(modes[i]) for i in rubs], scene.still()
         found, noise = released(contacts, quiet, system_of(contacts, quiet), closed, senses, jnp.asarray(False))
         leaves = [on & (u > 2.0 * e) for on, u, e in zip(closed, found.after, noise.rise, strict=False)]
-        return leaves, [s + zero for s in _really(found, noise.rise[n:], senses, 2.0)]
+        starts = _really(found, noise.rise[n:], senses, 2.0)
+        return leaves, [s + zero for s in _answered(contacts, w, found.decided.pushes, starts)]
 
     leaves, sense = jax.lax.cond(any_of(doubts), again, lambda: ([no] * n, [zero] * len(rubs)))
     return Held(forces, [w[i][i] for i in range(n)], noise, leaves, sense, shared)
@@ -228,6 +229,19 @@ def _really(solution: Solution, noise: list[Any], senses: list[Any], times: floa
         jnp.where((fixed == 0.0) & (jnp.abs(start) <= times * e), 0.0, s)
         for s, start, e, fixed in zip(sense, starts, noise, senses, strict=True)
     ]
+
+
+def _answered(contacts: Contacts, w: list[list[Any]], pushes: Flags, senses: list[Any]) -> list[Any]:
+    """Senses of sliding, without those of contacts that need not push and would feed their own force as they slide.
+
+    A foot that only one coordinate moves is let go in both directions at once: it lifts. What counts as none
+    of its normal force is more than what does of friction: it would first be called sliding, without an answer.
+    """
+    n, out = len(contacts), []
+    for k, (i, s) in enumerate(zip(rubbing(contacts), senses, strict=True)):
+        slope = w[i][i] - s * friction_at(contacts, k).limit * w[i][n + k]
+        out.append(jnp.where(~pushes[i] & (slope <= 0.0), 0.0, s))
+    return out
 
 
 def phase_of(contacts: Contacts, scene: Scene, r: System, resting: list[Any], senses: list[Any], anew: Flag) -> Any:

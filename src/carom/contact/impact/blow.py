@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from ... import errors
+from ... import errors, native
 from ...dynamics.kkt import RANK_TOLERANCE, solve_kkt
 from ...quantities import Flags, Given, Matrix, Real, Rows, Vector
 from ._several import ROUNDS, TOLERANCE
+
+FEW = 30  # rows and columns of matrices that are short code, number by number
 
 
 class Blocks(NamedTuple):
@@ -64,12 +66,21 @@ def blow(mass: Rows, rows: Rows, velocity: Given, restitution: Real = 0.0) -> Ma
         raise errors.CaromError(
             f"restitution of blow is {restitution!r}; it must be one number in [0, 1], or one for each of {count} rows"
         )
-    before = held @ coming
-    target = -(1.0 + jnp.asarray(restitution, dtype=float)) * before  # change of velocity that the law asks for
-    pushing = _pushing(*jax.lax.stop_gradient((m, held, target)))
-    change, impulses = _held(m, held, target, pushing)
+    return _struck(m, held, coming, jnp.asarray(restitution, dtype=float))
+
+
+def _few(mass: Matrix, rows: Matrix, *rest: Vector) -> bool:
+    return sum(mass.shape + rows.shape) <= FEW
+
+
+@native.quick(_few)
+def _struck(mass: Matrix, rows: Matrix, coming: Vector, restitution: Vector) -> MatrixBlow:
+    before = rows @ coming
+    target = -(1.0 + restitution) * before  # change of velocity that the law asks for
+    pushing = _pushing(*jax.lax.stop_gradient((mass, rows, target)))
+    change, impulses = _held(mass, rows, target, pushing)
     after = coming + change
-    energy = 0.5 * (after @ m @ after - coming @ m @ coming)
+    energy = 0.5 * (after @ mass @ after - coming @ mass @ coming)
     return MatrixBlow(after, impulses, energy, pushing)
 
 

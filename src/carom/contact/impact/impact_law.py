@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 
-from ... import errors
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
+from .at_speed.speed_form import restitution_at
 
 NEWTON, POISSON = "newton", "poisson"  # rules for a blow that several contacts share
 
@@ -38,7 +38,11 @@ class AbstractImpactLaw(eqx.Module):
     @property
     @abc.abstractmethod
     def asked(self) -> Any:
-        """Restitution e in [0, 1]; a contact of which e times its approach speed is too slow settles."""
+        """Restitution e in [0, 1], or an `AbstractRestitution`; too slow a rebound, e times the approach, settles."""
+
+    def asked_at(self, speed: Real) -> Any:
+        """e of a contact that approaches at this speed [m/s]."""
+        return restitution_at(self.asked, speed)
 
     @abc.abstractmethod
     def end(self, path: Path, restitution: Real) -> Any:
@@ -46,14 +50,3 @@ class AbstractImpactLaw(eqx.Module):
 
     def agree(self, owner: str, others: Sequence[AbstractImpactLaw]) -> None:
         """Refuse laws, though of the same rule, of contacts that can share a blow with contact `owner`."""
-
-
-def check_restitution(owner: str, restitution: Real) -> None:
-    errors.number(owner, "restitution", restitution, least=0.0)
-    errors.refuse_if(
-        restitution > 1.0,
-        lambda: (
-            f"restitution of {owner} is {float(restitution):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly "
-            "elastic"
-        ),
-    )

@@ -7,13 +7,14 @@ from typing import Any
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import NEWTON, AbstractImpactLaw, check_restitution
+from .at_speed.speed_form import check_restitution
+from .impact_law import NEWTON, AbstractImpactLaw
 
 
 class Newton(AbstractImpactLaw):
     """u_n+ = -e u_n-. With friction it can create energy: the ledger shows it, and a warning says so.
 
-    - `restitution` e in [0, 1]
+    - `restitution` e in [0, 1], or a function of the approach speed (`carom.PowerRestitution`, ...)
     """
 
     restitution: Any
@@ -23,7 +24,7 @@ class Newton(AbstractImpactLaw):
     card = Card(
         "newton",
         "u_n+ = -e u_n-",
-        (("restitution", "e in [0, 1]"),),
+        (("restitution", "e in [0, 1], or e(v)"),),
         "Newton 1687; Johnson 2024, lecture notes",
         "Without friction, where all laws agree. With friction prefer Stronge or Poisson: this one can create energy.",
     )

@@ -7,7 +7,8 @@ from typing import Any
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import POISSON, AbstractImpactLaw, check_restitution
+from .at_speed.speed_form import check_restitution
+from .impact_law import POISSON, AbstractImpactLaw
 
 
 class Poisson(AbstractImpactLaw):
@@ -15,7 +16,7 @@ class Poisson(AbstractImpactLaw):
 
     One contact never gains energy by it. Several with friction could: there, restitution ends where it would begin to.
 
-    - `restitution` e in [0, 1]
+    - `restitution` e in [0, 1], or a function of the approach speed (`carom.PowerRestitution`, ...)
     """
 
     restitution: Any
@@ -24,7 +25,7 @@ class Poisson(AbstractImpactLaw):
     card = Card(
         "poisson",
         "P_restitution = e P_compression",
-        (("restitution", "e in [0, 1]"),),
+        (("restitution", "e in [0, 1], or e(v)"),),
         "Poisson 1817; several contacts: Glocker and Pfeiffer 1995",
         "Blows with friction, one contact or several. It never creates energy; with friction even e = 1 loses some.",
     )

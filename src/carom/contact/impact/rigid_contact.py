@@ -61,7 +61,7 @@ class RigidContact(AbstractMember, Contact):
     @property
     def words(self) -> str:
         rubs = () if self.friction is None else (spelled(self.friction),)
-        when = () if self.during is None else (f"during {', '.join(self.during.phases)} of '{self.during.automaton}'",)
+        when = () if self.during is None else (self.during.words,)
         return ", ".join((self.pair.words, f"rigid {spelled(self.law)}", *rubs, *when))
 
     def gathered(

@@ -12,13 +12,14 @@ from ... import errors
 from ...quantities import Real
 from ..card import Card
 from ._path import Path
-from .impact_law import POISSON, AbstractImpactLaw, check_restitution
+from .at_speed.speed_form import AbstractRestitution, check_restitution
+from .impact_law import POISSON, AbstractImpactLaw
 
 
 class Stronge(AbstractImpactLaw):
     """The normal force gives back e^2 of the energy that it took in compression. It never creates energy.
 
-    - `restitution` e in [0, 1]
+    - `restitution` e in [0, 1], or a function of the approach speed (`carom.PowerRestitution`, ...)
 
     Several contacts without friction share a blow if they have one e: there Poisson's impulses obey this law at every
     contact. Let P_c be the impulses of compression, u_c = u- + w P_c >= 0 the velocities at its end, complementary to
@@ -37,7 +38,7 @@ class Stronge(AbstractImpactLaw):
     card = Card(
         "stronge",
         "work of the normal force in restitution = -e^2 times that in compression",
-        (("restitution", "e in [0, 1]"),),
+        (("restitution", "e in [0, 1], or e(v)"),),
         "Stronge 1990",
         "One contact with friction: the law that is consistent with energy. Several contacts with friction: Poisson.",
     )
@@ -51,6 +52,11 @@ class Stronge(AbstractImpactLaw):
 
     def agree(self, owner: str, others: Sequence[AbstractImpactLaw]) -> None:
         for e in (other.asked for other in others):
+            if isinstance(e, AbstractRestitution) or isinstance(self.restitution, AbstractRestitution):
+                raise errors.CaromError(
+                    f"restitution of contact '{owner}' is a function of speed by Stronge, but other contacts can share "
+                    "its blows, each with its own speed; by this law they need one number; use Poisson"
+                )
             errors.refuse_if(
                 jnp.asarray(e != self.restitution),
                 partial(_unlike, owner, self.restitution, e),

@@ -72,6 +72,11 @@ class JacksonGreen(AbstractNormalLaw):
         choose="metals struck hard enough to yield: restitution falls with speed by itself, from material data alone, "
         "and a dent stays; nothing is lost below the yield speed. Extrapolated, with a warning, where d_m > 2386 d_c "
         "or a > R",
+        in_phases=(
+            ("elastic", "F = (4/3) E sqrt(R) d^1.5, until d = 1.9 d_c"),
+            ("plastic", "F = P_c {exp(-r^(5/12)/4) r^1.5 + (4 H/(C S_y)) [1 - exp(-r^(5/9)/25)] r}, r = d/d_c"),
+            ("restitution", "F = (4/3) E sqrt(R_r) (d - d_r)^1.5, until d = d_r"),
+        ),
     )
 
     first: Any

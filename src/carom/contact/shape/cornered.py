@@ -93,7 +93,7 @@ class Capsule(AbstractCornered):
 
 
 class Polygon(AbstractCornered):
-    """A convex polygon with corners [(x, y), ..] [m], counter-clockwise, given from the site along its link's axes.
+    """A convex polygon with corners [(x, y), ..], in metres, counter-clockwise, from the site along its link's axes.
 
     `rounding` [m] >= 0 is the radius of its corners: the polygon is grown by it on all sides.
 

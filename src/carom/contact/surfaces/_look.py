@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ...quantities import Function, Index, Matrix, Real, Reals, Vector
+from ... import errors, native
+from ...quantities import Function, Index, Library, Matrix, Real, Reals, Vector
 
 PARTS = 16  # into which a row of places, and a cell that is looked at again, is divided
 PICKED = 16  # cells that are, by each of two measures
@@ -30,34 +32,47 @@ def largest(measure: Callable[[Any], Any], middle: Real, reach: Real, rows: int)
 
     Evaluates `rows` times `PARTS` + 1 places, and 2 `PICKED` times as many in each of the rounds.
     """
-    ends = jnp.linspace(-1.0, 1.0, rows + 1)
-    at, most = _divided(middle + reach * ends[:-1], reach * (ends[1:] - ends[:-1])), jnp.asarray(0.0)
+    lib, measured = (np, _in_blocks(measure)) if native.idle() else (jnp, jax.vmap(jax.vmap(measure)))
+    middle, ends = lib.asarray(middle), np.linspace(-1.0, 1.0, rows + 1)
+    at, most = _divided(middle + reach * ends[:-1], reach * (ends[1:] - ends[:-1])), lib.zeros(())
     for left in reversed(range(ROUNDS + 1)):
-        found = jnp.abs(jax.vmap(jax.vmap(measure))(at))
-        found = jnp.where(jnp.isfinite(found), found, 0.0)  # elsewhere it is outside its domain
-        most = jnp.maximum(most, jnp.max(found, axis=(0, 1)))
+        found = lib.abs(measured(at))
+        found = lib.where(lib.isfinite(found), found, 0.0)  # elsewhere it is outside its domain
+        most = lib.maximum(most, lib.max(found, axis=(0, 1)))
         if left:
-            at = _closer(at, found[..., 0], FLOOR / reach)
+            at = _closer(lib, at, found[..., 0], FLOOR / reach)
     return most
 
 
+def _in_blocks(measure: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
+    """The measure at known places, in blocks of as many as are looked at again, so that one program serves all."""
+    size = 2 * PICKED * (PARTS + 1)
+    many = native.made_for(native.rows(measure), np.zeros(size))
+
+    def at_all(at: np.ndarray) -> np.ndarray:
+        places = np.resize(at, -(-at.size // size) * size).reshape(-1, size)
+        found = np.concatenate([np.asarray(many(block)) for block in places])
+        return found[: at.size].reshape(*at.shape, *found.shape[1:])
+
+    return at_all
+
+
 def _divided(left: Vector, width: Vector) -> Any:
-    return left[:, None] + width[:, None] * jnp.linspace(0.0, 1.0, PARTS + 1)[None, :]
+    return left[:, None] + width[:, None] * np.linspace(0.0, 1.0, PARTS + 1)[None, :]
 
 
-@jax.jit
-def _closer(at: Matrix, found: Matrix, low: Real) -> Any:
+def _closer(lib: Library, at: Matrix, found: Matrix, low: Real) -> Any:
     """Rows of places inside of the cells that are worth it.
 
     That is what a cell may reach if it grows on as it does outside, or how much it changes there. Neighbours are taken
     together, for where a curve bends the other way its curvature passes through zero.
     """
-    wide = jnp.pad(found, ((0, 0), (2, 2)), mode="edge")
-    size = jnp.log(jnp.maximum(jnp.maximum(wide[:, :-2], wide[:, 1:-1]), wide[:, 2:]) + low)
+    wide = lib.pad(found, ((0, 0), (2, 2)), mode="edge")
+    size = lib.log(lib.maximum(lib.maximum(wide[:, :-2], wide[:, 1:-1]), wide[:, 2:]) + low)
     before, first, last, after = size[:, :-3], size[:, 1:-2], size[:, 2:-1], size[:, 3:]
-    reached = jnp.maximum(first + jnp.maximum(first - before, 0.0), last + jnp.maximum(last - after, 0.0))
-    change = jnp.abs(first - before) + jnp.abs(last - first) + jnp.abs(after - last)
-    chosen = jnp.concatenate([jax.lax.top_k(score.ravel(), PICKED)[1] for score in (reached, change)])
+    reached = lib.maximum(first + lib.maximum(first - before, 0.0), last + lib.maximum(last - after, 0.0))
+    change = lib.abs(first - before) + lib.abs(last - first) + lib.abs(after - last)
+    chosen = lib.concatenate([lib.lexsort((-score.ravel(),))[:PICKED] for score in (reached, change)])
     return _divided(at[:, :-1].ravel()[chosen], (at[:, 1:] - at[:, :-1]).ravel()[chosen])
 
 
@@ -97,11 +112,12 @@ def followed(
         most = jax.lax.fori_loop(0, steps, step, (here, jnp.asarray(longest / 64.0), most))[2]
         return jnp.where(jnp.isfinite(most), most, 0.0)
 
-    ways = jnp.asarray([-1.0, 1.0])
-    return jnp.max(jax.vmap(lambda x, y: jax.vmap(lambda way: walk(x, y, way))(ways))(x, y))
+    ways = jnp.asarray(np.repeat([-1.0, 1.0], len(x)))
+    return jnp.max(native.rows(walk)(jnp.concatenate([x, x]), jnp.concatenate([y, y]), ways))
 
 
 def radius_of(curvature: Real) -> Any:
     """Infinite where it is straight."""
+    lib = errors.library_for(curvature)
     straight = curvature <= 0.0
-    return jnp.where(straight, jnp.inf, 1.0 / jnp.where(straight, 1.0, curvature))
+    return lib.where(straight, lib.inf, 1.0 / lib.where(straight, 1.0, curvature))

@@ -24,7 +24,7 @@ class Hull(AbstractHull):
 
 
 class Block(AbstractSurface):
-    """A convex polygon with corners [(x, y), ..] [m] of the world, counter-clockwise; the free side is outside.
+    """A convex polygon with corners [(x, y), ..], in metres, of the world, counter-clockwise; the free side is outside.
 
     `rounding` [m] >= 0 is the radius of its corners: the block is grown by it on all sides. Stairs are a few blocks;
     where they stand side by side, let the lower one begin inside the higher one.

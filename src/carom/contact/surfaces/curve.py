@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from ... import errors
+from ... import errors, native
 from ...quantities import Function, Real, Reals
 from .surface import AbstractSurface
 
@@ -77,7 +77,7 @@ def probed(owner: str, field: str, function: Function, args: tuple[Any, ...], co
         got = ", ".join(str(leaf.shape) for leaf in leaves) or "nothing"
         wanted = "a single number, shape ()" if count == 1 else f"{count} single numbers"
         raise errors.CaromError(f"{field} of {owner} gives {got} at {where}; it must give {wanted}")
-    return function(*args)
+    return native.at_once(function, *args)
 
 
 def refuse_unless_finite(owner: str, field: str, values: Reals, where: str) -> None:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from ... import errors
+from ... import errors, native
 from ...hybrid._in_words import told
 from ...quantities import Function, Real
 from ._look import largest, radius_of
@@ -65,7 +65,7 @@ class Graph(AbstractCurve):
         self.window = given_window("Graph", window, bend)
         where = "probe" if errors.known(probe) is None else f"x = {float(probe):g}"
         probed("Graph", "height", height, (at, *self.parameters), 1, where)
-        refuse_unless_finite("Graph", "height", self._shape(at), where)
+        refuse_unless_finite("Graph", "height", native.at_once(self._shape, at), where)
         if self.bend is None:  # looked at once, not in every step
             self.bend, self.steep = jax.lax.stop_gradient(self._looked(at, self.window))
 
@@ -158,4 +158,4 @@ class Graph(AbstractCurve):
             return jnp.stack([second, second / (1.0 + slope * slope) ** 1.5, slope])
 
         _, curvature, steep = largest(measure, x, reach, round(ROWS * max(1.0, reach / WINDOW)))
-        return radius_of(curvature), MARGIN * steep
+        return jnp.asarray(radius_of(curvature)), jnp.asarray(MARGIN * steep)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from ... import errors
+from ... import errors, native
 from ...hybrid._in_words import told
 from ...quantities import Function, Point, Real
 from ._look import Along, followed, radius_of
@@ -65,7 +65,7 @@ class Implicit(AbstractCurve):
         refuse_unless_finite("Implicit", "function", (value,), where)
         self._refuse_degenerate(x, y, where)
         if self.bend is None:  # looked at once, not in every step
-            self.bend = jax.lax.stop_gradient(self._estimated())
+            self.bend = jax.lax.stop_gradient(native.at_once(self._estimated, x, y))
 
     @property
     def words(self) -> str:
@@ -73,9 +73,13 @@ class Implicit(AbstractCurve):
 
     def _refuse_degenerate(self, x: Real, y: Real, where: str) -> None:
         """Walk from the probe to the curve; refuse if there is none, or none with a slope across it."""
-        x, y = self._walked(x, y, 100)
-        jet = self._jet(x, y)
-        found = errors.known((x, y, jet.a, jnp.hypot(jet.x, jet.y), jet.bending))
+
+        def met(x: Real, y: Real) -> tuple[Any, ...]:
+            x, y = self._walked(x, y, 100)
+            jet = self._jet(x, y)
+            return x, y, jet.a, jnp.hypot(jet.x, jet.y), jet.bending
+
+        found = errors.known(native.at_once(met, x, y))
         if found is None:
             return
         x, y, value, size, bending = (float(f) for f in found)
@@ -160,13 +164,13 @@ class Implicit(AbstractCurve):
         """Of the window, where the bend was not given; `known` says what holds outside."""
         return still(self.bend)
 
-    def _estimated(self) -> Any:
+    def _estimated(self, px: Real, py: Real) -> Any:
         """Sharpest bend along the curve, as far as it is found from points near the probe and far from it."""
         assert self.window is not None
-        (px, py), window, wide = self.probe, self.window, max(1.0, self.window / WINDOW)
+        window, wide = self.window, max(1.0, self.window / WINDOW)
         reach, turn = np.meshgrid(np.geomspace(1e-3, 0.7, RINGS), np.arange(RAYS) * 2.4)
         out, turn = self.window * reach.ravel(), turn.ravel()
-        x, y = jax.vmap(lambda x, y: self._walked(x, y, 40))(px + out * np.cos(turn), py + out * np.sin(turn))
+        x, y = native.rows(lambda x, y: self._walked(x, y, 40))(px + out * np.cos(turn), py + out * np.sin(turn))
 
         def within(x: Real, y: Real) -> Any:
             return jnp.maximum(jnp.abs(x - px), jnp.abs(y - py)) <= window

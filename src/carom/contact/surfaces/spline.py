@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import errors
+from ... import errors, native
 from ...forms import Form, Slot
 from ...hybrid._in_words import told
 from ...mechanism._recipe import Recipe
@@ -56,6 +56,7 @@ class Spline(AbstractCurve):
     )
     pieces: Any  # (segments, 8): coefficients of x, then of y, in the segment's parameter 0 .. 1
     samples: Any  # (many, 3): x, y and parameter
+    bend: Any  # [m] smallest radius of curvature
     closed: bool = eqx.field(static=True)
     recipe: Recipe = eqx.field(static=True)  # points and tangents as given
 
@@ -81,7 +82,8 @@ class Spline(AbstractCurve):
         if lib is np:
             refuse_crossing(cubics, closed)
         self.pieces = jnp.asarray(cubics)
-        self.samples = _sampled(self.pieces, closed)
+        self.samples = jnp.asarray(_sampled(lib, cubics, closed))
+        self.bend = jnp.asarray(_sharpest(lib, cubics))
 
     @property
     def words(self) -> str:
@@ -115,7 +117,7 @@ class Spline(AbstractCurve):
 
     def foot(self, x: Real, y: Real) -> tuple[Any, Any, Any, Any]:
         still, sx, sy = jax.lax.stop_gradient((self, x, y))
-        far = (still.samples[:, 0] - sx) ** 2 + (still.samples[:, 1] - sy) ** 2
+        near = native.least(lambda s: (s[0] - sx) ** 2 + (s[1] - sy) ** 2, still.samples)
         count = float(self.pieces.shape[0])
 
         def search(u: Real) -> Any:
@@ -130,7 +132,7 @@ class Spline(AbstractCurve):
                 chosen.append(self._piece(u))
             return self._step(u, chosen[0], x, y)
 
-        u = settled(search, newton, still.samples[jnp.argmin(far), 2])
+        u = settled(search, newton, near[2])
         px, dx, _, py, dy, _ = self._shape(u, chosen[0])
         size = jnp.sqrt(dx * dx + dy * dy)
         return px, py, -dy / size, dx / size
@@ -149,11 +151,7 @@ class Spline(AbstractCurve):
         return [np.concatenate([ends[0][None], line, ends[1][None]])]
 
     def bound(self) -> Bound:
-        """Curvature is looked at in so many places of every piece."""
-        count = self.pieces.shape[0]
-        u = jnp.asarray(np.arange(LOOKS * count + 1) / LOOKS)
-        _, dx, bx, _, dy, by = jax.vmap(lambda u: self._shape(u, self._piece(u)))(u)
-        return still(bend_of((dx, dy), (bx, by)))
+        return still(self.bend)
 
 
 def _library(*values: Any) -> Any:
@@ -252,7 +250,7 @@ def _line(lib: Library, start: Matrix, step: Matrix) -> Any:
     return lib.stack([start[0], step[0], zero, zero, start[1], step[1], zero, zero])[None, :]
 
 
-def _sampled(pieces: Matrix, closed: bool) -> Any:
+def _sampled(lib: Library, pieces: Matrix, closed: bool) -> Any:
     """Points along the curve and their parameters; the straight ends need none beyond their beginnings.
 
     Some of every piece, and as many again evenly along the curve: a long piece has samples as near to each other as
@@ -261,17 +259,26 @@ def _sampled(pieces: Matrix, closed: bool) -> Any:
     count = pieces.shape[0]
     first, last = (0.0, float(count)) if closed else (1.0, float(count - 1))
     u = np.linspace(first, last, round(SAMPLES * (last - first)) + 1)
-    x, y = _points(pieces, jnp.asarray(u))
-    way = jnp.concatenate([jnp.zeros(1), jnp.cumsum(jnp.sqrt(jnp.diff(x) ** 2 + jnp.diff(y) ** 2))])
-    even = jnp.interp(jnp.linspace(0.0, way[-1], len(u) + EVENLY), way, jnp.asarray(u))
-    ex, ey = _points(pieces, even)
-    return jnp.stack([jnp.concatenate(both) for both in ((x, ex), (y, ey), (jnp.asarray(u), even))], axis=1)
+    x, y = _points(lib, pieces, lib.asarray(u))
+    way = lib.concatenate([lib.zeros(1), lib.cumsum(lib.sqrt(lib.diff(x) ** 2 + lib.diff(y) ** 2))])
+    even = lib.interp(lib.linspace(0.0, way[-1], len(u) + EVENLY), way, lib.asarray(u))
+    ex, ey = _points(lib, pieces, even)
+    return lib.stack([lib.concatenate(both) for both in ((x, ex), (y, ey), (lib.asarray(u), even))], axis=1)
 
 
-def _points(pieces: Matrix, u: Real) -> tuple[Any, Any]:
+def _points(lib: Library, pieces: Matrix, u: Real) -> tuple[Any, Any]:
     """Places of the curve by parameter."""
-    piece = jnp.minimum(jnp.floor(u).astype(int), pieces.shape[0] - 1)
+    piece = lib.minimum(lib.floor(u).astype(int), pieces.shape[0] - 1)
     w = u - piece
-    powers = jnp.stack([jnp.ones_like(w), w, w * w, w * w * w], axis=1)
+    powers = lib.stack([lib.ones_like(w), w, w * w, w * w * w], axis=1)
     chosen = pieces[piece]
-    return jnp.sum(chosen[:, :4] * powers, axis=1), jnp.sum(chosen[:, 4:] * powers, axis=1)
+    return lib.sum(chosen[:, :4] * powers, axis=1), lib.sum(chosen[:, 4:] * powers, axis=1)
+
+
+def _sharpest(lib: Library, pieces: Matrix) -> Any:
+    """Smallest radius of curvature; it is looked at in so many places of every piece."""
+    w = np.linspace(0.0, 1.0, LOOKS + 1)
+    zero, one = np.zeros_like(w), np.ones_like(w)
+    first, second = np.stack([zero, one, 2.0 * w, 3.0 * w * w]), np.stack([zero, zero, 2.0 * one, 6.0 * w])
+    x, y = pieces[:, :4], pieces[:, 4:]
+    return bend_of((x @ first, y @ first), (x @ second, y @ second))

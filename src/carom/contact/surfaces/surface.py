@@ -59,11 +59,12 @@ def bend_of(first: Point, second: Point) -> Any:
     Places where a derivative is not finite are outside the curve's domain, and left out.
     """
     (dx, dy), (bx, by) = first, second
-    size = jnp.sqrt(dx * dx + dy * dy + NOWHERE)
-    curvature = jnp.abs(dx * by - dy * bx) / size**3
-    sharpest = jnp.max(jnp.where(jnp.isfinite(curvature), curvature, 0.0))
+    lib = errors.library_for(first, second)
+    size = lib.sqrt(dx * dx + dy * dy + NOWHERE)
+    curvature = lib.abs(dx * by - dy * bx) / size**3
+    sharpest = lib.max(lib.where(lib.isfinite(curvature), curvature, 0.0))
     straight = sharpest <= 0.0
-    return jnp.where(straight, jnp.inf, 1.0 / jnp.where(straight, 1.0, sharpest))
+    return lib.where(straight, lib.inf, 1.0 / lib.where(straight, 1.0, sharpest))
 
 
 class AbstractSurface(eqx.Module):

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ...scenario._change import changed
 from ...scenario._text import plain
 from ...scenario.model import Scenario
 from ...scenario.places import ScenarioError, shortened
+from .indices import SALTELLI, saltelli
 
 Value = float | int | str | bool
 MOST = 50_000_000  # runs of a study
@@ -99,11 +101,14 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
     ranges = {path: bounds_of(path, given) for path, given in over.items()}
     if not ranges:
         raise CaromError(f"{count} points were asked for, but no range; give over, such as gravity=5:15")
-    if method == "random":
+    if method == SALTELLI:
+        unit = saltelli(len(ranges), count, seed)
+    elif method == "random":
         unit = np.random.default_rng(seed).random((count, len(ranges)))
     else:
         made = {"sobol": qmc.Sobol, "halton": qmc.Halton, "latin-hypercube": qmc.LatinHypercube}
-        unit = made[method](len(ranges), rng=np.random.default_rng(seed)).random(count)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # counts that are no power of two are fine
+            unit = made[method](len(ranges), rng=np.random.default_rng(seed)).random(count)
     low, high = (np.array(side) for side in zip(*ranges.values(), strict=True))
     table = low + unit * (high - low)
     return tuple(_axis(scenario, path, tuple(table[:, k].tolist())) for k, path in enumerate(ranges))

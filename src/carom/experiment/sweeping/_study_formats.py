@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import CaromError
 from ...result._files import refuse_unwritable, written
-from ._study_store import IMPACT, needed
+from ._needed import needed
+from ._study_store import IMPACT
 
 if TYPE_CHECKING:
     import xarray

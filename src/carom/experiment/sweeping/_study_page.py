@@ -9,20 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import FileLike, StudyLike
+from ..._arguments import Count, FileLike, StudyLike
 from ...errors import CaromError
 from ...hybrid import outcome
 from ...result._files import write_text
 from ...result._json_values import clean
 from ._study_formats import flat
+from ._study_plays import plays_of
 from ._study_store import IMPACT
 
 MOST = 1_000_000  # numbers that a page holds, some 8 MB
 ASSETS = Path(__file__).parent / "assets"
 
 
-def study_page(data: StudyLike, path: FileLike, store: FileLike = "study.zarr") -> Path:
-    """Write the page of a study; commands on it open runs of `store`. Of very many runs it has no tables of impacts."""
+def study_page(data: StudyLike, path: FileLike, store: FileLike = "study.zarr", plays: Count = 0) -> Path:
+    """Write the page of a study; commands on it open runs of `store`. Of very many runs it has no tables of impacts.
+
+    So many runs, well spread over the study, `plays` when they are clicked: they are run again, and their reports, time
+    microscope and all, are a part of the page.
+    """
     place, table = Path(path), flat(data)
     if _numbers(table) > MOST and IMPACT in data.dims:
         table = data.drop_dims(IMPACT)
@@ -31,11 +36,17 @@ def study_page(data: StudyLike, path: FileLike, store: FileLike = "study.zarr") 
             f"the study has {_numbers(table):,} numbers, and a page holds {MOST:,}; take fewer measures, or a part of "
             "it: data.isel(...)"
         )
-    told = json.dumps(_told(table, str(store)), ensure_ascii=True, allow_nan=False).replace("</", "<\\/")
+    told = _embedded(_told(table, str(store)) | {"plays": plays_of(data, plays)})
     title = html.escape(_title(data))
     style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("study.css", "study.js"))
     write_text(place, PAGE.format(title=title, style=style, data=told, script=script, about=html.escape(_about(data))))
     return place
+
+
+def _embedded(told: dict[str, Any]) -> str:
+    """As JSON that no parser of HTML takes for anything else."""
+    text = json.dumps(told, ensure_ascii=True, allow_nan=False)
+    return text.replace("</", "<\\/").replace("<!--", "<\\u0021--").replace("<script", "<\\u0073cript")
 
 
 def _numbers(table: StudyLike) -> int:
@@ -47,8 +58,10 @@ PAGE = """<!doctype html>
 <title>{title}</title><style>{style}</style></head>
 <body><main><h1>{title}</h1><p class="about">{about}</p>
 <form id="choose"></form><div class="plot"><canvas id="map" width="900" height="520" tabindex="0"></canvas></div>
-<p id="told" role="status">Move over the picture: the values of a run. Click: its command.</p>
-<p><code id="command"></code></p></main>
+<p id="told" role="status">Move over the picture: the values of a run. Click: its command; where there is a ring,
+it plays.</p>
+<p><code id="command"></code></p>
+<iframe id="play" title="The run that was clicked" hidden></iframe></main>
 <script type="application/json" id="study">{data}</script><script>{script}</script></body></html>
 """
 

@@ -135,9 +135,10 @@ def _short(value: object) -> str:
 def words_of(plan: Plan, lane: Count) -> str:
     """A run by its numbers: contacts.tip.friction.mu=0.3, start.angles.0=60."""
     at: Any = (lane,) * len(plan.axes) if plan.points else np.unravel_index(lane, plan.shape)
-    named = ", ".join(f"{a.path}={_said(a.values[int(k)])}" for a, k in zip(plan.axes, at, strict=True))
+    named = ", ".join(said_of(a.path, a.values[int(k)]) for a, k in zip(plan.axes, at, strict=True))
     return f"point {lane}: {named}" if plan.points else named
 
 
-def _said(value: Value) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+def said_of(path: str, value: Value) -> str:
+    """mu=0.3"""
+    return f"{path}={value:.12g}" if isinstance(value, float) else f"{path}={value}"

@@ -6,8 +6,12 @@ task whose outcomes are there is done, any other is run again. Nothing else says
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
+import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,16 +32,6 @@ if TYPE_CHECKING:
 
 MARK = "carom_study"  # the attribute by which a store is known
 IMPACT = "impact"  # the dimension of tables of impacts
-
-
-def needed(*modules: str) -> None:
-    """Refuse to begin without the packages that are needed."""
-    import importlib.util
-
-    for name in modules:
-        if importlib.util.find_spec(name) is None:
-            what = "'carom[sweep]'" if name != "pyarrow" else name
-            raise CaromError(f"this needs {name}, which is not installed; run: pip install {what}")
 
 
 def sheet(plan: Plan, asked: Asked) -> xarray.Dataset:
@@ -117,7 +111,8 @@ class Store:
             self._refuse_other()
         else:
             self._made(asked)
-        codes = np.asarray(_group(self.path, "r")["outcome"][...])
+        with _legible(self.path):
+            codes = np.asarray(_group(self.path, "r")["outcome"][...])
         return [k for k, task in enumerate(self.plan.tasks()) if np.any(codes[task] == -1)]
 
     def _made(self, asked: Asked) -> None:
@@ -137,13 +132,16 @@ class Store:
                 "dtype": "int8" if whole else "float64",
                 "fill_value": -1 if whole else np.nan,
             }
-        half = self.path.with_name(f".{self.path.name}.part")
+        half = self.path.with_name(f".{self.path.name}.{os.getpid()}-{threading.get_ident()}.part")
         _cleared(half)
         try:
             found.to_zarr(half, compute=False, encoding=encoding, zarr_format=3, consolidated=False)
             half.rename(self.path)
         except OSError as trouble:
             _cleared(half)
+            if self.path.exists():  # another command has made it meanwhile
+                self._refuse_other()
+                return
             raise CaromError(sentence(self.path, trouble)) from None
 
     def _refuse_other(self) -> None:
@@ -199,7 +197,21 @@ def read_study(path: Path) -> xarray.Dataset:
 
     if identity_of(path) is None:
         raise CaromError(f"{path} holds no study; `carom sweep` makes one")
-    return in_words(xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load())
+    with _legible(path):
+        data = xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load()
+    return in_words(data)
+
+
+@contextlib.contextmanager
+def _legible(path: Path) -> Iterator[None]:
+    """What a power cut, or somebody else, has damaged is said."""
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError, OSError) as trouble:
+        raise CaromError(
+            f"{path} cannot be read: a part of it is damaged or missing ({type(trouble).__name__}: "
+            f"{str(trouble)[:120]}); remove it and run the command again"
+        ) from None
 
 
 def in_words(data: xarray.Dataset) -> xarray.Dataset:

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..._arguments import ClusterLike, Count
 from ...errors import CaromError
+from ._needed import needed
 from ._study_plan import Plan, versions
-from ._study_store import Store, needed
+from ._study_store import Store
 from ._study_task import Done, run_task
 
 PATIENCE = 20.0  # [s] within which a cluster answers

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..._arguments import ClusterLike, Count, FileLike, Name, NamesInOrder, ScenarioLike
 from ...scenario.library import load
+from ._needed import needed
 from ._study import run_study, study_of
 from ._study_formats import refuse_format
-from ._study_store import needed
 from ._workers import Workers
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def sweep(
 
     - `over`: paths and their values: an array, a list, 'a:b:n' (n values from a to b), words for what is a category
       (a law, a count, which is compiled for each value); with `sample` ranges (a, b), from which so many points are
-      drawn by `method` ('sobol', 'halton', 'latin-hypercube', 'random') and `seed`
+      drawn by `method` ('sobol', 'halton', 'latin-hypercube', 'random'; 'saltelli' for `carom.sobol_indices`, which
+      draws d + 2 times as many for d ranges) and `seed`
     - `points`: a CSV file of points instead, whose first line has the paths
     - `measures`, `impacts`: what is recorded of every run, as in `carom.batch`; what a run does not have is nan
     - `store`: a file to keep it in: *.zarr, which can be interrupted and gone on with, or *.nc, *.csv, *.parquet

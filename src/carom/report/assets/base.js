@@ -34,6 +34,14 @@ function quantity(value, unit, least = 0, count = 3) {
   const power = powerOf(value);
   return digits(value / Math.pow(10, power), count) + "\u202f" + PREFIX[power] + unit;
 }
+// In a unit that stays, as in the tables: four digits, and what is far smaller than the largest is nothing.
+function inUnit(value, largest, unit) {
+  if (!isFinite(value)) return "\u2013";
+  const power = powerOf(largest), shown = value / Math.pow(10, power);
+  if (!(Math.abs(value) > 1e-9 * largest)) return "0 " + PREFIX[power] + unit;
+  const whole = Math.floor(Math.log10(Math.abs(shown)) + 1e-12);
+  return minus(shown.toFixed(clamp(3 - whole, 0, 7))) + "\u202f" + PREFIX[power] + unit;
+}
 const grouped = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 // Steps of 1, 2 or 5 times a power of ten, at least `least`.

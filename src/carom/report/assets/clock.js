@@ -67,6 +67,20 @@ class Clock {
       }
     }
     this.length = Math.max(s, 1e-12);
+    this.breaks = this.breaksOf();
+  }
+
+  // Where the pace changes by more than a half: there the axis is drawn broken, for no curve is continuous to the eye.
+  breaksOf() {
+    const out = [];
+    for (let k = 1; k < this.parts.length; k++) {
+      const a = this.parts[k - 1], b = this.parts[k], wide = [a, b].map((p) => p.s1 - p.s0);
+      if (!(wide[0] > 0 && wide[1] > 0)) continue;
+      const [before, after] = [a, b].map((p) => (p.s1 - p.s0) / (p.t1 - p.t0));
+      if (before === after || (isFinite(before) && isFinite(after) && Math.max(before / after, after / before) < 1.5)) continue;
+      out.push({ s: b.s0, t: b.t0, narrow: Math.min(...wide) });
+    }
+    return out;
   }
 
   partAt(s) {

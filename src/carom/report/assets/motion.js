@@ -1,5 +1,7 @@
 // The run at any instant: frames are found by time, and what lies between them is interpolated.
 
+const MOST_TOLD = 6;  // contacts that have a colour and a lane of their own
+
 class Run {
   constructor(packed) {
     Object.assign(this, packed);
@@ -16,8 +18,31 @@ class Run {
       }
     }
     for (const i of this.impacts) this.maxForce = Math.max(this.maxForce, i.peak);
-    this.maxImpulse = Math.max(...this.impacts.filter((i) => i.end <= i.begin).map((i) => i.impulse), 0);
+    this.maxImpulse = this.maxSpeed = this.maxRate = 0;
+    this.maxEnergy = { kinetic: 0, potential: 0, taken: 0 };
+    for (const i of this.impacts) {
+      if (i.end <= i.begin) this.maxImpulse = Math.max(this.maxImpulse, Math.abs(i.impulse));
+      this.maxSpeed = Math.max(this.maxSpeed, Math.hypot(...i.before), Math.hypot(...i.after));
+      this.maxRate = Math.max(this.maxRate, Math.abs(i.before[0]), Math.abs(i.after[0]));
+    }
+    for (const c of contacts) for (const v of c.rate) this.maxRate = Math.max(this.maxRate, Math.abs(v));
+    for (const c of this.clips) for (const name in this.maxEnergy) for (const v of c.energy[name]) this.maxEnergy[name] = Math.max(this.maxEnergy[name], Math.abs(v));
+    const inPlay = Math.max(...Object.values(this.maxEnergy));  // what is far smaller than all of it is rounding
+    for (const name in this.maxEnergy) if (this.maxEnergy[name] < 1e-9 * inPlay) this.maxEnergy[name] = inPlay;
+    this.stances = packed.stances || [];
+    this.ranks = this.ranked();
     this.deep = this.maxDepth > 1e-9;
+  }
+
+  // Contacts by the force or the impulse that they had: the first five are told apart, the others are one group.
+  ranked() {
+    const most = new Map(this.names.map((name) => [name, [0, 0]]));
+    for (const clip of this.clips)
+      for (const c of clip.contacts) for (const v of c.normal) most.get(c.name)[0] = Math.max(most.get(c.name)[0], Math.abs(v));
+    for (const i of this.impacts) if (most.has(i.name)) most.get(i.name)[1] = Math.max(most.get(i.name)[1], Math.abs(i.impulse));
+    const order = this.names.length > MOST_TOLD
+      ? [...this.names].sort((a, b) => most.get(b)[0] - most.get(a)[0] || most.get(b)[1] - most.get(a)[1]) : this.names;
+    return new Map(order.map((name, k) => [name, this.names.length > MOST_TOLD ? Math.min(k, MOST_TOLD - 1) : k]));
   }
 
   clipAt(t) {

@@ -1,17 +1,21 @@
 // How the page begins, and what tests and the console see of it.
 
 function legend() {
+  // One entry for every look: words that share a colour share an entry.
   const seen = new Map();
   for (const span of scope.spans) {
-    const name = { slide: "sliding", stick: "sticking" }[span.tone] || span.phase.word;
-    if (!seen.has(name)) seen.set(name, span.tone);
+    const name = { slide: "sliding", stick: "sticking" }[span.tone] || span.phase.word, look = (span.stands ? "stands " : "strikes ") + span.tone;
+    if (!seen.has(look)) seen.set(look, { tone: span.tone, stands: span.stands, names: new Set() });
+    seen.get(look).names.add(name);
   }
   const box = $("legend");
   box.textContent = "";
-  for (const [name, tone] of seen) {
+  const entries = [...seen.values()].sort((a, b) => a.stands - b.stands);
+  for (const { tone, stands, names } of entries) {
     const one = document.createElement("span"), swatch = document.createElement("i");
     swatch.style.background = tones[tone];
-    one.append(swatch, name);
+    swatch.classList.toggle("stands", stands);
+    one.append(swatch, (stands ? "stance: " : "strike: ") + [...names].join(", "));
     box.append(one, " ");
   }
 }
@@ -62,4 +66,13 @@ window.carom = {
   },
   impacts: run.impacts,
   range: () => scope.range.slice(),
+  breaks: () => clock.breaks.map((mark) => mark.s),
+  x: (s) => scope.x(s, $("curves").clientWidth),
+  heading: (y) => !scope.panels.some((p, k) => {
+    const { top, tall } = scope.frame(k, $("curves").clientHeight);
+    return y > top + 5 && y < top + tall - 5;
+  }),
+  labels: () => scene.taken.filter((box) => box.text),
+  hidden: () => scene.crowded,
+  lines: () => [...new Set(scope.panels[0].lines.map((line) => line.name))].sort((a, b) => a.endsWith("others") - b.endsWith("others") || (a < b ? -1 : 1)),
 };

@@ -18,6 +18,8 @@ class Scene {
     const { ctx, w, h } = fitted(this.canvas), clip = this.run.clipAt(t), f = frameAt(clip, t);
     Object.assign(this, { ctx, w, h, clip, f });
     this.aim();
+    this.taken = [{ x0: 0, x1: w, y0: h - 42, y1: h }];  // where no label may stand: the scales are there
+    this.crowded = 0;
     for (const s of clip.surfaces) this.surface(pointsAt(s, f));
     this.trace();
     for (const b of clip.bases) this.base(this.px(b));
@@ -28,13 +30,29 @@ class Scene {
     for (const c of clip.contacts) this.force(contactAt(c, f));
     if (show.blow) this.blow(show.blow, show.share);
     this.scaleBar();
-    this.legend();
+    this.legend(show.blow);
+    if (this.crowded) write(ctx, "and " + this.crowded + " more numbers that have no room", w - 12, 18, tones.soft, 12, "right");
+  }
+
+  // A place for a text near (x, y) where no other stands: there, above it or below it; null if there is none.
+  room(text, x, y, align, size) {
+    this.ctx.font = "600 " + size + "px " + tones.font;
+    const wide = this.ctx.measureText(text).width, left = clamp(align === "right" ? x - wide : x, 6, Math.max(this.w - 6 - wide, 6));
+    for (let k = 0; k < 9; k++) {
+      const shift = (k % 2 ? -1 : 1) * Math.ceil(k / 2) * (size + 4), base = clamp(y + shift, size + 2, this.h - 6);
+      const box = { x0: left - 2, x1: left + wide + 2, y0: base - size, y1: base + 3, text };
+      if (this.taken.some((o) => box.x0 < o.x1 && box.x1 > o.x0 && box.y0 < o.y1 && box.y1 > o.y0)) continue;
+      this.taken.push(box);
+      return [left, base];
+    }
+    this.crowded++;
+    return null;
   }
 
   // Fit the box; zooming moves towards what touches, or the tip.
   aim() {
     const [left, bottom, right, top] = this.run.box, air = 14;
-    const fit = Math.min((this.w - 2 * air) / (right - left), (this.h - 2 * air - 16) / (top - bottom));
+    const fit = Math.min((this.w - 2 * air) / (right - left), (this.h - 2 * air - 34) / (top - bottom));
     const focus = this.focus();
     const share = 1 - 1 / this.zoom;
     this.scale = fit * this.zoom;
@@ -49,7 +67,7 @@ class Scene {
     return best || pointsAt(this.clip.tips[0], this.f)[0];
   }
   px(p) {
-    return [this.w / 2 + (p[0] - this.centre[0]) * this.scale, this.h / 2 - 4 - (p[1] - this.centre[1]) * this.scale];
+    return [this.w / 2 + (p[0] - this.centre[0]) * this.scale, this.h / 2 - 14 - (p[1] - this.centre[1]) * this.scale];
   }
   path(points) {
     this.ctx.beginPath();
@@ -197,6 +215,11 @@ class Scene {
     this.ctx.stroke();
   }
 
+  // No label on an arrow that stands upright or lies flat; a slanted one leaves room on both of its sides.
+  keepClear(x, y, dx, dy) {
+    const box = { x0: Math.min(x, x + dx) - 4, x1: Math.max(x, x + dx) + 4, y0: Math.min(y, y + dy) - 2, y1: Math.max(y, y + dy) + 2 };
+    if (Math.min(box.x1 - box.x0, box.y1 - box.y0) < 24) this.taken.push(box);
+  }
   get longest() {
     return Math.min(0.3 * this.h, 0.24 * this.w, 130);
   }
@@ -206,6 +229,7 @@ class Scene {
     const long = forceLength(size, this.run, this.longest), [x, y] = this.px(c.point);
     const dx = (long * fx) / size, dy = (-long * fy) / size;
     arrow(this.ctx, x, y, dx, dy, tones.force, 3);
+    this.keepClear(x, y, dx, dy);
     this.label(quantity(size, c.contact.forceUnit), x + dx, y + dy, dx, dy);
   }
   // An instantaneous blow: the velocity before, then the impulse and the velocity after.
@@ -213,9 +237,9 @@ class Scene {
     if (Math.hypot(...i.way) < 0.5) return;  // a joint's stop has no direction in the plane
     const [x, y] = this.px(i.point), now = share < 0.5 ? i.before : i.after;
     const v = [now[0] * i.way[0] + now[1] * i.along[0], now[0] * i.way[1] + now[1] * i.along[1]];
-    const top = Math.max(Math.hypot(...i.before), Math.hypot(...i.after), 1e-12), long = 0.6 * this.longest / top;
+    const long = 0.6 * this.longest / Math.max(this.run.maxSpeed, 1e-12);
     if (share >= 0.5) {
-      const size = 0.35 * this.longest + 0.65 * this.longest * i.impulse / Math.max(this.run.maxImpulse, 1e-300);
+      const size = this.longest * Math.abs(i.impulse) / Math.max(this.run.maxImpulse, 1e-300);
       const p = [i.impulse * i.way[0] + i.rub * i.along[0], i.impulse * i.way[1] + i.rub * i.along[1]];
       const all = Math.hypot(...p) || 1, dx = (size * p[0]) / all, dy = (-size * p[1]) / all;
       this.ctx.globalAlpha = clamp(2.2 - 2 * (share - 0.5) * 2, 0.25, 1);
@@ -224,16 +248,21 @@ class Scene {
       this.ctx.globalAlpha = 1;
     }
     const side = 16;
-    arrow(this.ctx, x + side, y, v[0] * long, -v[1] * long, tones.speed, 2.5);
-    const text = (share < 0.5 ? "before " : "after ") + quantity(Math.hypot(...v), "m/s");
-    write(this.ctx, text, x + side + 12, y - 10, tones.speed, 12.5, "left", 600);
+    // What comes ends at the contact, what goes begins there.
+    const from = share < 0.5 ? [x + side - v[0] * long, y + v[1] * long] : [x + side, y];
+    arrow(this.ctx, ...from, v[0] * long, -v[1] * long, tones.speed, 2.5);
+    this.keepClear(...from, v[0] * long, -v[1] * long);
+    const speed = Math.hypot(...v), text = (share < 0.5 ? "before " : "after ") + quantity(speed, "m/s", 1e-9 * this.run.maxSpeed);
+    const place = this.room(text, x + side + 12, y - 10, "left", 12.5);
+    if (place) write(this.ctx, text, place[0], place[1], tones.speed, 12.5, "left", 600);
   }
   label(text, x, y, dx, dy) {
     const size = Math.hypot(dx, dy) || 1, tall = Math.abs(dy) > Math.abs(dx);
     const lx = clamp(x + (tall ? 8 : (8 * dx) / size), 6, this.w - 6), ly = clamp(y + (tall ? (dy < 0 ? 4 : 8) : -6), 14, this.h - 8);
     this.ctx.font = "600 13px " + tones.font;
     const right = lx + this.ctx.measureText(text).width > this.w - 6 || (!tall && dx < 0);
-    write(this.ctx, text, right ? lx - (tall ? 16 : 0) : lx, ly, tones.force, 13, right ? "right" : "left", 600);
+    const place = this.room(text, right ? lx - (tall ? 16 : 0) : lx, ly, right ? "right" : "left", 13);
+    if (place) write(this.ctx, text, place[0], place[1], tones.force, 13, "left", 600);
   }
 
   scaleBar() {
@@ -246,9 +275,11 @@ class Scene {
     write(ctx, Number((length / Math.pow(10, power)).toPrecision(3)) + "\u202f" + PREFIX[power] + "m", x + long + 7, y + 1, tones.soft, 12);
   }
 
-  // How long an arrow of which force is.
-  legend() {
+  // How long an arrow of which force is; those of a blow are linear.
+  legend(blow) {
+    if (blow) write(this.ctx, "arrows of velocity and of impulse: linear", this.w - 14, this.h - 30, tones.soft, 11, "right");
     if (!(this.run.maxForce > 0)) return;
+    if (!blow) write(this.ctx, "force, logarithmic scale", this.w - 14, this.h - 30, tones.soft, 11, "right");
     const top = Math.floor(Math.log10(this.run.maxForce)), y = this.h - 14;
     let x = this.w - 14;
     const count = this.w < 500 ? 2 : 3;

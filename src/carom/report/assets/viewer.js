@@ -66,14 +66,13 @@ function tell(t, i, held, share) {
   $("r-where").textContent = !i ? "\u2013" : i.number + " of " + run.impacts.length + (i.end > i.begin ? ", " + (since < 0 ? "" : "+") + quantity(since, "s", 1e-12) : "");
   $("r-swatch").style.background = !c || c.phase.tone === "open" ? "var(--rule)" : tones[toneOf(c.phase)];
   if (c) {
-    const least = 1e-9 * run.maxForce;
-    $("r-force").textContent = quantity(c.normal, c.contact.forceUnit, least, 4);
-    $("r-friction").textContent = quantity(c.friction, c.contact.forceUnit, least, 4);
-    $("r-depth").textContent = c.indentation > -1e-9 || c.phase.tone !== "open" ? quantity(c.indentation, c.contact.unit, 1e-9, 4) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
+    $("r-force").textContent = inUnit(c.normal, run.maxForce, c.contact.forceUnit);
+    $("r-friction").textContent = inUnit(c.friction, run.maxForce, c.contact.forceUnit);
+    $("r-depth").textContent = c.indentation > -1e-9 || c.phase.tone !== "open" ? inUnit(Math.abs(c.indentation) < 1e-9 ? 0 : c.indentation, run.deep ? run.maxDepth : 1, c.contact.unit) : "apart " + quantity(-c.indentation, c.contact.unit, 1e-12);
     const rate = held ? -(share < 0.5 ? i.before : i.after)[0] : c.rate;
-    $("r-rate").textContent = quantity(rate, c.contact.unit + "/s", 1e-9, 4);
+    $("r-rate").textContent = inUnit(Math.abs(rate) <= 1e-9 * run.maxRate ? 0 : rate, 1, c.contact.unit + "/s");
   } else for (const name of ["force", "friction", "depth", "rate"]) $("r-" + name).textContent = "\u2013";
-  for (const name of ["kinetic", "potential", "taken"]) $("r-" + name).textContent = quantity(valueAt(clip.energy[name], f), "J", 1e-9, 4);
+  for (const name of ["kinetic", "potential", "taken"]) $("r-" + name).textContent = inUnit(valueAt(clip.energy[name], f), run.maxEnergy[name], "J");
   const pace = clock.pace(state.s) / state.speed;
   $("r-pace").textContent = !isFinite(pace) ? "held" : Math.abs(pace - 1) < 0.05 ? "real time" : pace > 1 ? "1\u202f:\u202f" + (pace < 10 ? Number(pace.toPrecision(2)) : grouped(Number(pace.toPrecision(2)))) : "×\u202f" + Number((1 / pace).toPrecision(2));
   const axis = $("axis");

@@ -13,5 +13,9 @@ The search is MINPACK's (SciPy): on twenty captures it takes 24 evaluations each
 takes 41 and leaves one.
 """
 
+from ._observed import Model as Model
+from ._observed import Observations as Observations
+from .comparing_laws import Comparison as Comparison
+from .comparing_laws import compare_laws as compare_laws
 from .estimate import Fit as Fit
 from .estimate import fit as fit

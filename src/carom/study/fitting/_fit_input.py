@@ -24,6 +24,24 @@ class FitProblem:
     noise: np.ndarray
     channels: tuple[str, ...] | None
     shapes: tuple[tuple[int, ...], ...]
+    unknown: tuple[str, ...] = ()  # channels whose noise is found from their residuals
+
+    def rows_of(self, channel: str) -> np.ndarray:
+        """Which data are of a channel."""
+        assert self.channels is not None
+        sizes = [int(np.prod(s)) for s in self.shapes]
+        return np.repeat(np.arange(len(sizes)), sizes) == self.channels.index(channel)
+
+    @property
+    def there(self) -> np.ndarray:
+        """Which data were measured; the others are gaps."""
+        return np.isfinite(self.measured)
+
+    def spread_out(self, values: np.ndarray) -> np.ndarray:
+        """Numbers of what was measured, with nan in the gaps."""
+        out = np.full(self.measured.shape, np.nan)
+        out[self.there] = values
+        return out
 
     def shaped(self, flat: np.ndarray) -> Any:
         """A flat vector as the data were given."""
@@ -98,6 +116,29 @@ def positive_of(positive: Names, names: tuple[str, ...], first: np.ndarray) -> n
     return np.asarray([name in positive for name in names])
 
 
+def bounds_of(
+    bounds: Mapping[str, tuple[Real, Real]] | None, names: tuple[str, ...], first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest value of every parameter."""
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    for name, given in (bounds or {}).items():
+        errors.name_in("parameter of fit (named in bounds)", name, names)
+        k = names.index(name)
+        try:
+            low[k], high[k] = (float(x) for x in given)
+        except (TypeError, ValueError):
+            raise errors.CaromError(
+                f"bounds of '{name}' are {given!r}; they must be two numbers, such as (0, 1)"
+            ) from None
+        if not low[k] < high[k]:
+            raise errors.CaromError(f"bounds of '{name}' are {low[k]:g} and {high[k]:g}; the smaller one comes first")
+        if not low[k] <= first[k] <= high[k]:
+            raise errors.CaromError(
+                f"start of '{name}' is {first[k]:g}, outside of its bounds {low[k]:g} and {high[k]:g}; start inside"
+            )
+    return low, high
+
+
 def check_confidence(confidence: Real) -> None:
     errors.number("fit", "confidence", confidence, above=0.0)
     if not float(confidence) < 1.0:
@@ -115,7 +156,13 @@ def refuse_few_data(count: int, names: tuple[str, ...]) -> None:
 
 
 def problem_of(
-    predict: Function, args: PyTree, data: PyTree, first: PyTree, noise: NoiseLike, times: Times | None
+    predict: Function,
+    args: PyTree,
+    data: PyTree,
+    first: PyTree,
+    noise: NoiseLike,
+    times: Times | None,
+    gaps: bool = False,
 ) -> FitProblem:
     """Data and noise as vectors in the order of the prediction, or a sentence about what is wrong with them."""
     if not callable(predict):
@@ -123,6 +170,13 @@ def problem_of(
             f"predict of fit is a {type(predict).__name__}; it must be a function of the parameters"
         )
     like = jax.eval_shape(partial(called, predict, args is not None), first, args)
+    return compared(data, like, noise, times, gaps)
+
+
+def compared(
+    data: PyTree, like: PyTree, noise: NoiseLike, times: Times | None = None, gaps: bool = False
+) -> FitProblem:
+    """Data that are compared with signals like these."""
     channels = tuple(data) if isinstance(data, Mapping) else None
     if isinstance(like, Mapping) != (channels is not None):
         raise errors.CaromError(
@@ -134,7 +188,7 @@ def problem_of(
     # jax sorts the keys of a dictionary: so do we
     channels = None if channels is None else tuple(sorted(channels))
     pieces = {None: data} if channels is None else {c: data[c] for c in channels}
-    arrays = {c: _measured(c, x) for c, x in pieces.items()}
+    arrays = {c: _measured(c, x, gaps) for c, x in pieces.items()}
     for c, x in arrays.items():
         want = like.shape if c is None else like[c].shape
         if x.shape != want:
@@ -144,7 +198,9 @@ def problem_of(
             )
     _check_times(times, arrays)
     shapes = tuple(x.shape for x in arrays.values())
-    return FitProblem(np.concatenate([x.ravel() for x in arrays.values()]), _noise_of(noise, arrays), channels, shapes)
+    unknown = tuple(c for c in channels or () if isinstance(noise, Mapping) and noise.get(c, 0.0) is None)
+    measured = np.concatenate([x.ravel() for x in arrays.values()])
+    return FitProblem(measured, _noise_of(noise, arrays), channels, shapes, unknown)
 
 
 def called(predict: Function, with_args: bool, parameters: PyTree, args: PyTree) -> Any:
@@ -166,17 +222,17 @@ def _refuse_channels(given: tuple[str, ...], predicted: tuple[str, ...]) -> None
         errors.name_in("predicted channel", c, predicted)
 
 
-def _measured(channel: str | None, values: Times) -> np.ndarray:
+def _measured(channel: str | None, values: Times, gaps: bool = False) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise errors.CaromError(f"{_what(channel)} is not an array of numbers; give one row per time") from None
-    bad = np.argwhere(~np.isfinite(array))
+    bad = np.argwhere(np.isinf(array) if gaps else ~np.isfinite(array))
     if len(bad):
         where = ", ".join(map(str, bad[0]))
         raise errors.CaromError(
-            f"{_what(channel)} holds {len(bad)} value(s) that are not numbers, the first at [{where}]; leave these "
-            "rows out of data and predict, or give them a very large noise and any number"
+            f"{_what(channel)} holds {len(bad)} value(s) that are not numbers, the first at [{where}]; "
+            + ("gaps are nan" if gaps else "where nothing was measured, say gaps=True: nan is a gap then")
         )
     return array
 
@@ -199,6 +255,13 @@ def _check_times(times: Times | None, arrays: dict[Any, np.ndarray]) -> None:
             raise errors.CaromError(f"{_what(channel)} has shape {x.shape} for {len(t)} times; give one row per time")
 
 
+def _spread(x: np.ndarray) -> float:
+    """A first guess of the noise of a channel: a tenth of how its data differ."""
+    there = x[np.isfinite(x)]
+    found = 0.1 * float(np.std(there)) if there.size else 1.0
+    return found or max(0.1 * float(np.max(np.abs(there), initial=0.0)), 1e-12)
+
+
 def _noise_of(noise: NoiseLike, arrays: dict[Any, np.ndarray]) -> np.ndarray:
     """Standard deviation of every datum."""
     if noise is None:
@@ -208,7 +271,8 @@ def _noise_of(noise: NoiseLike, arrays: dict[Any, np.ndarray]) -> np.ndarray:
             errors.name_in("channel of noise", channel, tuple(noise))
     out = []
     for channel, x in arrays.items():
-        given = np.asarray(noise[channel] if isinstance(noise, Mapping) else noise, dtype=float)
+        told = noise[channel] if isinstance(noise, Mapping) else noise
+        given = np.asarray(_spread(x) if told is None else told, dtype=float)
         try:
             level = np.broadcast_to(given, x.shape)
         except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,23 +13,47 @@ DEPENDENT = 1e-7  # singular values of J with unit columns below this fraction o
 TAKES_PART = 0.05  # share of a parameter in a direction from which the direction touches it
 
 
-def uncertainty(found: Found, names: tuple[str, ...], size: np.ndarray, known: bool, confidence: float) -> Any:
-    """Estimates, covariance, intervals, and what the data do not show."""
+class Levels(NamedTuple):
+    """What is known of the noise: is it, and with how many degrees of freedom was it found if not?"""
+
+    known: bool  # up to one factor for all
+    degrees: float  # of what was estimated; 0: nothing was
+
+
+def uncertainty(
+    found: Found,
+    names: tuple[str, ...],
+    size: np.ndarray,
+    levels: Levels,
+    confidence: float,
+    bounds: tuple[np.ndarray, np.ndarray],
+) -> dict[str, Any]:
+    """Estimates, covariance, intervals, and what the data do not show.
+
+    A parameter on a bound stays there for the others; its own interval is where the sum of squares, which grows from
+    the bound on, has grown by what the confidence allows.
+    """
     from scipy import stats  # here, because it loads slowly and few need it
 
-    count, degrees = len(names), len(found.residual) - len(names)
-    level = float(np.sqrt(found.residual @ found.residual / max(degrees, 1)))
-    spread = 1.0 if known else level
-    visible, hidden = _directions(found.slopes * size, spread)
+    free, degrees = np.flatnonzero(found.held == 0), len(found.residual) - len(names)
+    level = float(np.sqrt(found.squares / max(degrees, 1)))
+    spread = 1.0 if levels.known else level
+    visible, hidden = _over(names, free, *directions_of((found.slopes * size)[:, free], spread))
     hidden = hidden * size  # in units of the parameters
-    lost = np.zeros(count, dtype=bool)
+    lost = np.zeros(len(names), dtype=bool)
     for d in hidden:
         lost |= np.abs(d / size) > TAKES_PART * np.max(np.abs(d / size))
+    shown = found.slopes * size @ visible  # what the data do not show moves no prediction
+    band = np.sqrt(np.maximum(np.einsum("ij,ij->i", shown, found.slopes * size), 0.0)) * spread
     covariance = np.where(lost[:, None] | lost[None, :], np.inf, visible * np.outer(size, size) * spread**2)
     errors_ = np.sqrt(np.diag(covariance))
-    unknown = not known and degrees > 0
-    quantile = float(stats.t.ppf(0.5 + confidence / 2, degrees) if unknown else stats.norm.ppf(0.5 + confidence / 2))
-    low, high = found.p - quantile * errors_, found.p + quantile * errors_
+    quantile = float(
+        stats.t.ppf(0.5 + confidence / 2, levels.degrees) if levels.degrees else stats.norm.ppf(0.5 + confidence / 2)
+    )
+    reach = quantile * np.where(found.held == 0, errors_, _from_bound(found, size, spread, quantile))
+    low = np.where(found.held < 0, found.p, np.maximum(found.p - reach, bounds[0]))
+    high = np.where(found.held > 0, found.p, np.minimum(found.p + reach, bounds[1]))
+    low, high = np.where(lost, bounds[0], low), np.where(lost, bounds[1], high)
     return {
         "estimate": {n: float("nan") if lost[i] else float(found.p[i]) for i, n in enumerate(names)},
         "standard_error": {n: float(errors_[i]) for i, n in enumerate(names)},
@@ -38,11 +62,33 @@ def uncertainty(found: Found, names: tuple[str, ...], size: np.ndarray, known: b
         "undetermined": tuple(_sentence(names, d, size, found.slopes, spread) for d in hidden),
         "directions": hidden,
         "noise_level": level,
+        "band": band,
     }
 
 
-def _directions(J: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray]:
+def _over(
+    names: tuple[str, ...], free: np.ndarray, visible: np.ndarray, hidden: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance and directions of the free parameters among all."""
+    whole, rows = np.zeros((len(names),) * 2), np.zeros((len(hidden), len(names)))
+    whole[np.ix_(free, free)] = visible
+    rows[:, free] = hidden
+    return whole, rows
+
+
+def _from_bound(found: Found, size: np.ndarray, spread: float, quantile: float) -> np.ndarray:
+    """How far those on a bound may be from it, in units of the quantile: 2 g x + h x^2 = quantile^2."""
+    J = found.slopes * size
+    curvature = 1.0 / np.maximum(np.diag(np.linalg.pinv(J.T @ J)), np.finfo(float).tiny)
+    pull = np.abs(J.T @ found.residual)
+    far = (np.sqrt(pull**2 + curvature * (quantile * spread) ** 2) - pull) / curvature
+    return far * size / quantile
+
+
+def directions_of(J: np.ndarray, spread: float) -> tuple[np.ndarray, np.ndarray]:
     """Covariance along the directions that the data show, and unit vectors along those that they do not."""
+    if not J.shape[1]:
+        return np.zeros((0, 0)), np.zeros((0, 0))
     _, s, rows = np.linalg.svd(J, full_matrices=False)
     norms = np.linalg.norm(J, axis=0)
     unit = J / np.where(norms > 0.0, norms, 1.0)

@@ -17,6 +17,7 @@ from jaxtyping import PyTree
 
 from ...hybrid._carry import Attempt, Carry, Verdict
 from ...hybrid._flow import derivative
+from ...hybrid._landing import exact
 from ...hybrid.scene import Continuous
 from ...hybrid.settings import Integration
 from ...hybrid.world import World
@@ -61,6 +62,8 @@ def sight_of(world: World, integration: Integration, old: Carry, new: Carry, tri
     for each in verdict.fired:
         fired += [each[k] for k in range(each.shape[0])] if jnp.ndim(each) else [each]
     step = verdict.accept & running & (tried.span > 0.0)
+    # The value stays as it is; states at events get the derivative of their instant.
+    tried = tried._replace(y=exact(old, tried, verdict)[1])
     return Sight(world, integration, old, tried, new, step, verdict.hit & running, tuple(fired))
 
 

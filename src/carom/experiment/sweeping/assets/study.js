@@ -107,11 +107,23 @@ function draw() {
       pen.strokeStyle = "#c2342b"; pen.beginPath(); pen.moveTo(x - w / 2, y + h / 2); pen.lineTo(x + w / 2, y - h / 2); pen.stroke();
     }
   });
+  spots.forEach(([x, y, run]) => { if (run in study.plays) ring(x, flat ? Math.min(y, plot.box.y + plot.box.h) : y); });
   if (flat) return;
   const bar = { x: canvas.width - room.right + 22, y: plot.box.y, h: plot.box.h };
   for (let k = 0; k < 100; k++) { pen.fillStyle = colour(1 - k / 99); pen.fillRect(bar.x, bar.y + bar.h * k / 100, 14, bar.h / 100 + 1); }
   pen.fillStyle = ink("--ink"); pen.textAlign = "left";
   [0, 0.5, 1].forEach((f) => pen.fillText(String(+(low + f * (high - low)).toPrecision(4)), bar.x + 18, bar.y + bar.h * (1 - f) + (f === 1 ? 10 : 0)));
+}
+
+function ring(x, y) { // a run that plays: seen on dark and on light
+  [["#ffffff", 3.5], ["#111111", 1.5]].forEach(([colour, width]) => { pen.strokeStyle = colour; pen.lineWidth = width; pen.beginPath(); pen.arc(x, y, 5, 0, 7); pen.stroke(); });
+  pen.lineWidth = 1;
+}
+
+function play(run) { // its report, if the page has it
+  const frame = document.getElementById("play"), there = run in study.plays;
+  frame.hidden = !there;
+  if (there) frame.srcdoc = study.plays[run]; else frame.removeAttribute("srcdoc");
 }
 
 function nearest(event) {
@@ -139,6 +151,7 @@ canvas.addEventListener("click", (event) => {
   if (run === null) return;
   const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
   document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
+  play(run);
 });
 choices();
 draw();

@@ -1,0 +1,81 @@
+"""One thread that computes: of all that is asked of it, the latest counts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .._progress import watched
+
+PATIENCE = 3.0  # [s]: work that takes longer is given up when something newer is wanted; shorter work is shown first
+
+Tell = Callable[[str, float, float | None], None]  # what is being done, seconds since it began, share done
+
+
+class Superseded(Exception):
+    """Nobody waits for this any more."""
+
+
+class Job(NamedTuple):
+    """What is to be done, and who hears how far it has come."""
+
+    do: Callable[[], None]
+    tell: Tell
+
+
+class Worker:
+    """Does one job after the other; a new one takes the place of one that waits, and ends one that takes long.
+
+    A job that is ended has done nothing: what it was to deliver is delivered by the one that took its place.
+    """
+
+    def __init__(self) -> None:
+        self._wanted: Job | None = None
+        self._stop = self._closed = False
+        self._turn = threading.Condition()
+        self.busy = False
+        self._thread = threading.Thread(target=self._work, name="carom-studio", daemon=True)
+        self._thread.start()
+
+    def ask(self, job: Job) -> None:
+        """Do this next, instead of whatever waits."""
+        with self._turn:
+            self._wanted = job
+            self._turn.notify()
+
+    def stop(self) -> None:
+        """Give up what is being done as soon as it can be, and what waits."""
+        with self._turn:
+            self._wanted, self._stop = None, True
+
+    def close(self) -> None:
+        with self._turn:
+            self._closed = self._stop = True
+            self._turn.notify()
+
+    def _work(self) -> None:
+        while True:
+            with self._turn:
+                self.busy = False
+                self._turn.wait_for(lambda: self._closed or self._wanted is not None)
+                if self._closed or self._wanted is None:
+                    return
+                job, self._wanted, self._stop, self.busy = self._wanted, None, False, True
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        began = time.monotonic()
+
+        def watch(words: str, done: float | None, whole: float | None) -> None:
+            spent = time.monotonic() - began
+            if self._stop or (self._wanted is not None and spent > PATIENCE):
+                raise Superseded
+            job.tell(words, spent, None if done is None or not whole else min(done / whole, 1.0))
+
+        try:
+            with watched(watch):
+                job.do()
+        except Superseded:
+            return

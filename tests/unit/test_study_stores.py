@@ -1,0 +1,49 @@
+"""Stores of studies: two processes, two commands at once, damage."""
+
+import shutil
+
+import pytest
+import xarray
+
+import carom
+from carom.experiment.sweeping import _study_store as study_store
+
+from .test_sweep import data as data  # fixtures
+from .test_sweep import stored as stored
+from .test_sweep import study
+
+
+def test_two_processes_write_the_same_bytes(stored, tmp_path):
+    place = tmp_path / "balls.zarr"
+    study(place, cluster="local:2")
+
+    def chunks(store):
+        return {p.relative_to(store): p.read_bytes() for p in store.rglob("*") if p.is_file() and p.name != "zarr.json"}
+
+    assert chunks(place) == chunks(stored) and len(chunks(place)) > 4
+
+
+@pytest.mark.parametrize("part", ["impacts.count/c", "outcome/c", "outcome"])
+def test_a_store_that_is_damaged_is_said_to_be(stored, tmp_path, part):
+    place = tmp_path / "balls.zarr"
+    shutil.copytree(stored, place)
+    if part.endswith("/c"):
+        next(p for p in (place / part).rglob("*") if p.is_file()).write_bytes(b"cut")
+    else:
+        shutil.rmtree(place / part)
+    with pytest.raises(carom.CaromError, match=r"balls.zarr cannot be read: a part of it is damaged or missing"):
+        study(place)
+
+
+def test_two_commands_may_begin_one_store(tmp_path, data, monkeypatch):
+    """The second one finds the store of the first where its own should go."""
+    place, usual = tmp_path / "balls.zarr", study_store.Path.rename
+
+    def late(half, target):
+        monkeypatch.setattr(study_store.Path, "rename", usual)
+        study(place)
+        return usual(half, target)
+
+    monkeypatch.setattr(study_store.Path, "rename", late)
+    xarray.testing.assert_identical(study(place).drop_attrs(), data.drop_attrs())
+    assert [p.name for p in tmp_path.iterdir()] == ["balls.zarr"]

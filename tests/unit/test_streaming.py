@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import carom
-from carom._simulation import read_chunk
+from carom.result._chunks import read_chunk
 
 from .dropped_ball import pendulum
 

@@ -257,11 +257,10 @@ class Result(Expressed):
     _repr_html_ = registry.shown
 
     def __repr__(self) -> str:
-        s, ran = self.statistics, f"<Result: {self.outcome}; t = {float(self.final.t):g} s"
-        return (
-            f"{ran}, {s.events} events, {s.steps} steps ({s.rejected} rejected), compiled in {s.compile_seconds:.2f} s, "
-            f"ran in {s.run_seconds:.3f} s; {self.made}>"
-        )
+        s = self.statistics
+        counted = f"{s.events} events, {s.steps} steps ({s.rejected} rejected)"
+        waited = f"compiled in {s.compile_seconds:.2f} s, ran in {s.run_seconds:.3f} s"
+        return f"<Result: {self.outcome}; t = {float(self.final.t):g} s, {counted}, {waited}; {self.made}>"
 
 
 def _in_words(has: Anatomy, told: Callable[[Own], str] | None, own: Own) -> str:

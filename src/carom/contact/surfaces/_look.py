@@ -33,8 +33,8 @@ def largest(measure: Callable[[Any], Any], middle: Real, reach: Real, rows: int)
     Evaluates `rows` times `PARTS` + 1 places, and 2 `PICKED` times as many in each of the rounds.
     """
     lib, measured = (np, _in_blocks(measure)) if native.idle() else (jnp, jax.vmap(jax.vmap(measure)))
-    middle, ends = lib.asarray(middle), np.linspace(-1.0, 1.0, rows + 1)
-    at, most = _divided(middle + reach * ends[:-1], reach * (ends[1:] - ends[:-1])), lib.zeros(())
+    middle, ends = lib.asarray(middle), lib.linspace(-1.0, 1.0, rows + 1)
+    at, most = _divided(middle + reach * ends[:-1], reach * lib.asarray(ends[1:] - ends[:-1])), lib.zeros(())
     for left in reversed(range(ROUNDS + 1)):
         found = lib.abs(measured(at))
         found = lib.where(lib.isfinite(found), found, 0.0)  # elsewhere it is outside its domain
@@ -113,7 +113,7 @@ def followed(
         return jnp.where(jnp.isfinite(most), most, 0.0)
 
     ways = jnp.asarray(np.repeat([-1.0, 1.0], len(x)))
-    return jnp.max(native.rows(walk)(jnp.concatenate([x, x]), jnp.concatenate([y, y]), ways))
+    return jnp.max(native.rows(walk)(jnp.tile(jnp.asarray(x), 2), jnp.tile(jnp.asarray(y), 2), ways))
 
 
 def radius_of(curvature: Real) -> Any:

@@ -175,3 +175,12 @@ def test_a_trajectory_begins_when_its_state_does():
     scenario = carom.Scenario.of(world, result.start, until=1.5)
     assert carom.Scenario.read(scenario.toml()) == scenario
     assert np.allclose(scenario.simulate().q[-1], result.q[-1], atol=1e-9)
+
+
+def test_numbers_of_a_machine_can_be_swept(pushed):
+    scenario = carom.Scenario.of(pushed.world, pushed.start, until=1.0)
+    data = carom.sweep(
+        scenario, {"control.driver.states.push.torques.block": [1.0, 2.0]}, ["final(block.slide)", "most(clock.driver)"]
+    )
+    assert data["final(block.slide)"].values == pytest.approx([0.5, 1.0], abs=1e-9)
+    assert data["final(block.slide)"].attrs["units"] == "m"

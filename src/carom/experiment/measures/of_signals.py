@@ -73,7 +73,42 @@ def _in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
     return LaneMeasure(made, lambda columns: columns["value"], unit)
 
 
+def _duty_factor(experiment: Experiment, p: dict[str, str]) -> float:
+    result = experiment.result
+    return _integral(result, f"contact.'{p['contact']}'.closed", float(result.t[0])) / float(result.t[-1] - result.t[0])
+
+
+def _duty_factor_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
+    text = f"contact.'{p['contact']}'.closed"
+    Signal(text).check(world.mechanism, world.automata)
+    return LaneMeasure(Mean(Written(text)), lambda columns: columns["value"])
+
+
+def _cost_of_transport(experiment: Experiment, p: dict[str, str]) -> float:
+    """What the actuators exert, whichever way, over weight and distance."""
+    result = experiment.result
+    names, begin, end = result.world.mechanism.topology.names, result.t[0], result.t[-1]
+    text = " + ".join(f"abs(control.'{p['control']}'.'{name}'.power)" for name in names)
+    way = abs(float(np.diff(result.signal("com.x", [begin, end]))[0])) * float(result.signal("weight", [begin])[0])
+    if way == 0.0:
+        raise CaromError("cost_of_transport is over the distance and the weight; the run has none of them")
+    return _integral(result, text, float(begin)) / way
+
+
 MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "duty_factor.CONTACT",
+        "share of the time in which a contact is closed",
+        r"duty_factor\.(?P<contact>.+)",
+        _duty_factor,
+        lane=_duty_factor_in_lane,
+    ),
+    Measure(
+        "cost_of_transport.CONTROL",
+        "work of a controller's actuators, positive and negative alike, over weight and distance along x",
+        r"cost_of_transport\.(?P<control>.+)",
+        _cost_of_transport,
+    ),
     Measure(
         "STATISTIC(SIGNAL)",
         "least, most, size, final, mean or integral of any signal, as most(abs(tip.vx)); from T [s] on with "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,8 @@ from ...scenario._build import beginning, world_of
 from ...scenario._change import changed
 from ...scenario._text import read
 from ...scenario.model import Scenario
+
+STEP = re.compile(r'"([^"]*)"|([^."]+)')  # of a path; quotes may hold dots
 
 
 @functools.lru_cache(maxsize=64)
@@ -43,7 +46,8 @@ class LaneWorld:
         """The scenario with these numbers, which nobody has looked at: objects refuse those that are not allowed."""
         found: Any = _scenario(self.text)
         for path, value in zip(self.paths, numbers, strict=False):
-            found = _put(found, path.replace('"', "").split("."), value)
+            steps = [quoted or bare for quoted, bare in STEP.findall(path)]
+            found = _put(found, steps, value)
         return found
 
 

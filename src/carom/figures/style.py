@@ -134,7 +134,7 @@ def _sheet() -> Any:
 
         def __init__(self, *given: Any, **options: Any) -> None:
             super().__init__(*given, **options)
-            self._rules = {k: rcParams[k] for k in rcParams if k.startswith(("pdf.", "ps.", "svg.", "savefig."))}
+            self._rules = rcParams.find_all(r"^(pdf|ps|svg|savefig)\.").copy()
 
         def savefig(self, *given: Any, **options: Any) -> None:
             with rc_context(self._rules):

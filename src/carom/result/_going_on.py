@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 CARRIED = "carried"  # the dimension, in a run's file, of what it carried at its end
 GOES_ON = (outcome.RUNNING, outcome.STEP_LIMIT, *outcome.GOOD)
 # What every run counts for itself, and works, which its ledger measures from its own start.
-OWN = (".y.work", ".steps", ".rejected", ".events", ".outcome", ".depth")
+OWN = frozenset({"y.work", "steps", "rejected", "events", "outcome", "depth"})
 # Nothing was in sight at the end of a run, and its rates are asked for again: numbers of the world may be others now.
-ANEW = (".rate", ".guard", ".aim", ".low", ".high", ".hint", ".tries", ".fresh", ".instant")
+ANEW = frozenset({"rate", "guard", "aim", "low", "high", "hint", "tries", "fresh", "instant"})
 
 
 def end_of(run: Result | FileLike) -> dict[str, float]:
@@ -70,10 +70,16 @@ def numbers_of(carry: Carry) -> dict[str, float]:
     return out
 
 
+def _field(name: str) -> str:
+    """Of the carry, or of its state, to which a number belongs: 'steps' of '.steps', 'y.q' of '.y.q[0]'."""
+    fields = name.partition("[")[0].split(".")[1:3]
+    return ".".join(fields) if fields[0] == "y" else fields[0]
+
+
 def begun_again(world: WorldLike, first: Carry, end: dict[str, float]) -> Carry:
     """The carry of a run that goes on: `first`, as this world would begin, with what the other one carried."""
-    kept = {name: x for name, x in end.items() if not name.startswith(OWN + ANEW)}
-    mine = {name for name in numbers_of(lasting(world, first)) if not name.startswith(OWN + ANEW)}
+    kept = {name: x for name, x in end.items() if _field(name) not in OWN | ANEW}
+    mine = {name for name in numbers_of(lasting(world, first)) if _field(name) not in OWN | ANEW}
     if mine != kept.keys():
         why = f"{len(kept)} numbers, here {len(mine)}" if len(kept) != len(mine) else "other names"
         raise errors.CaromError(
@@ -100,7 +106,7 @@ def begun_again(world: WorldLike, first: Carry, end: dict[str, float]) -> Carry:
 def state_at_end(world: WorldLike, end: dict[str, float]) -> State:
     """Coordinates, velocities and extra states at that end, as far as this world has them."""
     dof = world.mechanism.dof
-    q, v = ([x for name, x in end.items() if name.startswith(f".y.{part}[")] for part in "qv")
+    q, v = ([x for name, x in end.items() if _field(name) == f"y.{part}"] for part in "qv")
     if len(q) != dof:
         raise errors.CaromError(
             f"the run from which this one should go on has {len(q)} coordinates; the mechanism has {dof}"

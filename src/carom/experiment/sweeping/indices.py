@@ -56,7 +56,7 @@ def sobol_indices(data: StudyLike, name: Name, *, seed: Count = 0) -> xarray.Dat
     from SALib.analyze.sobol import analyze
 
     name_in("variable of the study", name, [str(n) for n in data.data_vars])
-    if not str(data.attrs.get("drawn", "")).startswith(SALTELLI) or data[name].dims != ("point",):
+    if SALTELLI not in str(data.attrs.get("drawn", "")) or data[name].dims != ("point",):
         raise CaromError(
             f"sobol_indices needs one number of every run of a study that was drawn for it: give sample=1024 and "
             f"method='{SALTELLI}' to carom.sweep"

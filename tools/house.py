@@ -26,7 +26,7 @@ LADDER = (
     ("captures", "crawl"),
     ("result",),
     ("_simulation",),
-    ("study",),
+    ("study", "optimal"),
     ("figures", "report", "_citation"),
     ("scenario",),
     ("experiment",),

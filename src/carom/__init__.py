@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from . import experiment as experiment
     from . import figures as figures
     from . import hybrid as hybrid
+    from . import optimal as optimal
     from . import report as report
     from . import scenario as scenario
     from . import study as study
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
     from .mechanism import Slider as Slider
     from .mechanism import State as State
     from .mechanism import side_by_side as side_by_side
+    from .optimal import Stepping as Stepping
     from .result import Event as Event
     from .result import Impact as Impact
     from .result import Result as Result

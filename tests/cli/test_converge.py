@@ -1,13 +1,13 @@
 """carom run --converge: digits that hold are printed and written; Ctrl-C in the second run keeps the first."""
 
 import json
-import sys
 
 import pytest
 
 from carom.experiment import _output as output
 from carom.experiment import experiment
 from carom.experiment._converge import kept, tightened
+from carom.result import _chunks
 from carom.scenario import load
 
 from .answers import NUMBERS
@@ -66,7 +66,7 @@ def test_ctrl_c_in_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
 
 
 def test_ctrl_c_between_chunks_of_the_second_run_keeps_the_first(run, monkeypatch, tmp_path):
-    own, store = experiment.simulate, sys.modules["carom._simulation"]._Store
+    own, store = experiment.simulate, _chunks.Chunks
     add, calls = store.add, []
 
     def counted(*args, **options):

@@ -32,6 +32,7 @@ def quick(monkeypatch):
             impacts={},
             returns={},
             at={},
+            ends=(),
             made=None,
             **empty,
         )

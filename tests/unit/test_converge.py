@@ -7,6 +7,7 @@ import pytest
 
 import carom
 from carom.hybrid import outcome
+from carom.result import _chunks
 from carom.result.convergence import compared, digits_of, number
 
 
@@ -104,15 +105,13 @@ def test_limits_of_events_and_tolerances_are_kept():
 
 
 def test_ctrl_c_during_the_repetition_leaves_the_result(monkeypatch):
-    import sys
-
     result = bouncing()
     at_rest = result.q[-1].copy()
 
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["carom._simulation"]._Store, "add", stopped)
+    monkeypatch.setattr(_chunks.Chunks, "add", stopped)
     with pytest.raises(KeyboardInterrupt):
         result.converge(progress=False)
     np.testing.assert_array_equal(result.q[-1], at_rest)

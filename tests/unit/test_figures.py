@@ -205,7 +205,8 @@ def test_file_comes_back_as_it_was(tmp_path):
     run = rigid_run()
     path = run.save(tmp_path / "run.nc")
     with xarray.open_dataset(path) as read:
-        xarray.testing.assert_equal(read.load(), run.trajectory)
+        xarray.testing.assert_equal(read.load().drop_dims("carried"), run.trajectory)
+        assert float(read["end"].sel(carried=".t")) == run.t[-1]  # what a run goes on from
         assert read["site_velocity"].attrs == {"units": "m/s", "long_name": "velocity of the site"}
     assert os.listdir(tmp_path) == ["run.nc"]
 

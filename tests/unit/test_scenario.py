@@ -29,8 +29,7 @@ def same(a, b):
     return jax.tree.structure(a) == jax.tree.structure(b) and all(np.array_equal(x, y) for x, y in leaves)
 
 
-def equal(a, b):
-    """Without pytest's account of the differences, which takes minutes where texts are long."""
+def equal(a, b):  # pytest's account of the differences takes minutes where texts are long
     return a == b
 
 
@@ -272,9 +271,8 @@ def world_of(data):
     alike = {type(c.law) for c in rigid}
     rigid = rigid if len(alike) == 1 and all(not c.law.along_path for c in rigid) else rigid[:1]
     soft = [c for c in contacts if not isinstance(c, carom.contact.RigidContact)]
-    spring = carom.Spring(
-        whole.site("site0"), data.draw(place), data.draw(positive), data.draw(positive), name="spring"
-    )
+    numbers = [data.draw(x) for x in (place, positive, positive)]
+    spring = carom.Spring(whole.site("site0"), *numbers, name="spring")
     return carom.World(
         whole,
         contacts=[*soft, *rigid],

@@ -52,7 +52,9 @@ class Scene {
   // Fit the box; zooming moves towards what touches, or the tip.
   aim() {
     const [left, bottom, right, top] = this.run.box, air = 14;
-    const fit = Math.min((this.w - 2 * air) / (right - left), (this.h - 2 * air - 34) / (top - bottom));
+    // A page in a frame is drawn once before it has a size: what has no room is drawn small, not inside out.
+    const room = (pixels) => Math.max(pixels, 1);
+    const fit = Math.min(room(this.w - 2 * air) / (right - left), room(this.h - 2 * air - 34) / (top - bottom));
     const focus = this.focus();
     const share = 1 - 1 / this.zoom;
     this.scale = fit * this.zoom;

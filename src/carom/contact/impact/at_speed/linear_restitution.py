@@ -30,7 +30,7 @@ class LinearRestitution(AbstractRestitution):
 
     def __check_init__(self) -> None:
         errors.number("LinearRestitution", "slope", self.slope, least=0.0)
-        check_restitution("LinearRestitution", self.at_rest)
+        check_restitution("LinearRestitution", self.at_rest, "at_rest")
 
     def formula(self, speed: Real) -> Any:
         return self.at_rest - self.slope * speed

@@ -34,7 +34,7 @@ class PowerRestitution(AbstractRestitution):
     )
 
     def __check_init__(self) -> None:
-        check_restitution("PowerRestitution", self.value)
+        check_restitution("PowerRestitution", self.value, "value")
         errors.number("PowerRestitution", "exponent", self.exponent)
         errors.number("PowerRestitution", "speed", self.speed, above=0.0)
 

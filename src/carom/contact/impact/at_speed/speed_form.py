@@ -40,15 +40,14 @@ def restitution_at(restitution: Real | AbstractRestitution, speed: Real) -> Any:
     return restitution.at(speed) if isinstance(restitution, AbstractRestitution) else restitution
 
 
-def check_restitution(owner: str, restitution: Real | AbstractRestitution) -> None:
+def check_restitution(owner: str, restitution: Real | AbstractRestitution, field: str = "restitution") -> None:
     """A number in [0, 1], or one of these forms, which has checked its own numbers."""
     if isinstance(restitution, AbstractRestitution):
         return
-    errors.number(owner, "restitution", restitution, least=0.0)
+    errors.number(owner, field, restitution, least=0.0)
     errors.refuse_if(
         restitution > 1.0,
         lambda: (
-            f"restitution of {owner} is {float(restitution):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly "
-            "elastic"
+            f"{field} of {owner} is {float(restitution):g}; it must lie in [0, 1]; 0 is plastic, 1 perfectly elastic"
         ),
     )

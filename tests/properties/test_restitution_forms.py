@@ -54,7 +54,7 @@ def test_its_card_names_its_numbers(name: str) -> None:
 
 def test_numbers_that_make_no_sense_are_refused() -> None:
     for make, words in (
-        (lambda: carom.PowerRestitution(1.2), r"restitution of PowerRestitution is 1.2; it must lie in \[0, 1\]"),
+        (lambda: carom.PowerRestitution(1.2), r"value of PowerRestitution is 1.2; it must lie in \[0, 1\]"),
         (lambda: carom.PowerRestitution(0.5, speed=0.0), "speed of PowerRestitution"),
         (lambda: carom.LinearRestitution(-1.0), "slope of LinearRestitution"),
         (lambda: carom.ThorntonRestitution(0.0), "yield_speed of ThorntonRestitution"),

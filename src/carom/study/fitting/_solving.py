@@ -83,8 +83,10 @@ def answer(solved: Solved, guess: Guess, known: bool, confidence: float) -> dict
     problem, found, free = solved.problem, solved.found, solved.free
     degrees = len(found.residual) - len(guess.names)
     levels = Levels(known, free) if problem.unknown else Levels(known, 0.0 if known else float(max(degrees, 0)))
-    bounds = np.where(guess.above, np.maximum(guess.bounds[0], 0.0), guess.bounds[0]), guess.bounds[1]
-    out = uncertainty(found, guess.names, solved.size, levels, confidence, bounds)
+    out = uncertainty(found, guess.names, solved.size, levels, confidence, guess.bounds)
+    for name in (n for n, above in zip(guess.names, guess.above, strict=True) if above):
+        low, high = out["intervals"][name]
+        out["intervals"][name] = (max(low, 0.0) if np.isfinite(low) else low, high)
     out["band"] = problem.shaped(problem.spread_out(out["band"]) * problem.noise)
     out["residuals"] = problem.shaped(problem.spread_out(found.residual) * problem.noise)
     out["noise"] = problem.shaped(problem.noise)

@@ -6,7 +6,13 @@ import pytest
 import carom
 from carom.experiment.validation import bouncing_balls, pendulum_swings, planar_impacts, validate
 from carom.experiment.validation._bounce_study import flight, laws, rows_of, speed_of
-from carom.experiment.validation._ellipse_study import effective_restitution, inertia_of, least_mean_error
+from carom.experiment.validation._ellipse_study import (
+    effective_restitution,
+    held_out_errors,
+    inertia_of,
+    least_mean_error,
+    mean_errors,
+)
 from carom.experiment.validation._pendulum_study import predicted
 from carom.experiment.validation._spreadsheets import sheets_of
 from carom.experiment.validation.planar_impacts import traps_of
@@ -36,8 +42,10 @@ def test_an_ellipse_gives_back_the_law_that_made_it(rows, tmp_path):
     traps = traps_of(impacts)
     assert traps.height == pytest.approx(2.0, rel=1e-9) and traps.lever == pytest.approx(1.0, rel=1e-9)
     assert traps.floor["vx reversed"] < 1e-9 < 0.02 < traps.floor["as stored"]
-    e, mu, error = least_mean_error(impacts, carom.Poisson, inertia_of(impacts))
+    mean = mean_errors(impacts, carom.Poisson, inertia_of(impacts))
+    e, mu, error = least_mean_error(mean, np.ones(len(impacts.before)))
     assert (e, mu) == pytest.approx((E_TRUE, MU_TRUE), abs=2e-4) and error < 1e-3
+    assert np.all(held_out_errors(mean, len(impacts.before), 30) < 2e-3)
     sliding, restitution = effective_restitution(impacts)
     assert np.all(sliding >= 0.0) and np.all(restitution < 1.0)
 

@@ -1,7 +1,8 @@
 """The search for the least sum of squares: Levenberg and Marquardt's, as MINPACK has it, on exact derivatives.
 
 Within bounds it is SciPy's trust region, which stays inside; what comes to lie on a bound is put there, and MINPACK
-finishes with the others. A search that is stopped, by its time or by Ctrl-C, gives the best place that it has seen.
+finishes with the others. What does not end soon is begun again with steps that bend (_bent_valleys.py). A search that
+is stopped, by its time or by Ctrl-C, gives the best place that it has seen.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ... import errors
 from ..._progress import Line
+from ._bent_valleys import along_bent_valleys
 
 STILL = 1e-6  # what is left to gain, relative to the residuals
 EXACT = 1e-11  # the same, relative to the data
 NEARLY = 1e-3  # likewise, where the search ends because the noise of the integration hides the rest
 FINE = 1e-12  # changes of sum and parameters, at which it ends
+STRAIGHT = 40  # evaluations of MINPACK's; a search that takes longer follows a valley, and bends its steps
 AT_BOUND = 1e-5  # of the size of a parameter: nearer to a bound, it is tried on it
 
 Evaluate = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # residuals (data less prediction), d prediction / dp
@@ -78,8 +80,8 @@ def search(
     count = len(first)
     try:
         if bounds is None or not np.any(np.isfinite(bounds)):
-            found = _freely(known, first, np.ones(count, dtype=bool), max_evaluations)
-            p, status, held = found.x, found.status, np.zeros(count, dtype=int)
+            p, status = _freely(known, first, np.ones(count, dtype=bool), max_evaluations)
+            held = np.zeros(count, dtype=int)
         else:
             p, status, held = _within(known, first, bounds, np.ones(count) if size is None else size, max_evaluations)
         stopped = ""
@@ -92,8 +94,8 @@ def search(
     return Found(p, r, J, still and not stopped, known.evaluations, held, stopped)
 
 
-def _freely(known: _Known, first: np.ndarray, free: np.ndarray, max_evaluations: int) -> Any:
-    """MINPACK's search over the free parameters; the others stay."""
+def _freely(known: _Known, first: np.ndarray, free: np.ndarray, max_evaluations: int) -> tuple[np.ndarray, int]:
+    """Over the free parameters; the others stay: the place, and 0 if it was out of evaluations."""
     import scipy.optimize  # half a second, for those who fit
 
     def whole(p: np.ndarray) -> np.ndarray:
@@ -102,19 +104,23 @@ def _freely(known: _Known, first: np.ndarray, free: np.ndarray, max_evaluations:
         return out
 
     if not np.any(free):
-        return scipy.optimize.OptimizeResult(x=first, status=1)
+        return first, 1
+
+    def residual(p: np.ndarray) -> np.ndarray:
+        return known.residual(whole(p))
+
+    def slopes(p: np.ndarray) -> np.ndarray:
+        return known.slopes(whole(p))[:, free]
+
+    most = min(STRAIGHT, max_evaluations)
     found = scipy.optimize.least_squares(
-        lambda p: known.residual(whole(p)),
-        first[free],
-        lambda p: known.slopes(whole(p))[:, free],
-        method="lm",
-        ftol=FINE,
-        xtol=FINE,
-        gtol=FINE,
-        max_nfev=max_evaluations,
+        residual, first[free], slopes, method="lm", ftol=FINE, xtol=FINE, gtol=FINE, max_nfev=most
     )
-    found.x = whole(found.x)
-    return found
+    if found.status == 0 and most < max_evaluations:  # from the start: it may have strayed far along its valley
+        bent = along_bent_valleys(residual, slopes, first[free], FINE, max_evaluations - most)
+        better = np.sum(residual(bent.x) ** 2) <= np.sum(residual(found.x) ** 2)
+        return whole(bent.x if better else found.x), bent.status if better else 0
+    return whole(found.x), found.status
 
 
 def _within(
@@ -137,10 +143,10 @@ def _within(
         p, held = rough.x, np.zeros(len(p), dtype=int)
         r, J = known(p)
     held = np.where(held * (J.T @ r) > 0.0, held, 0)  # the data pull it beyond
-    fine = _freely(known, p, held == 0, max_evaluations)
-    inside = np.all((fine.x >= low) & (fine.x <= high))
-    better = float(np.sum(known.again(fine.x)[0] ** 2)) <= float(np.sum(known.again(rough.x)[0] ** 2)) * (1.0 + 1e-9)
-    return (fine.x, fine.status, held) if inside and better else (rough.x, rough.status, np.zeros(len(p), dtype=int))
+    fine, status = _freely(known, p, held == 0, max_evaluations)
+    inside = np.all((fine >= low) & (fine <= high))
+    better = float(np.sum(known.again(fine)[0] ** 2)) <= float(np.sum(known.again(rough.x)[0] ** 2)) * (1.0 + 1e-9)
+    return (fine, status, held) if inside and better else (rough.x, rough.status, np.zeros(len(p), dtype=int))
 
 
 def plain(found: Found, above: np.ndarray) -> Found:

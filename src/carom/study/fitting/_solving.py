@@ -15,6 +15,7 @@ from ._search import Evaluate, Found, Watch, plain, search
 from ._uncertainty import Levels, directions_of, uncertainty
 
 ROUNDS, SETTLED = 30, 1e-3  # of noise levels that are found from the residuals, and when they are
+GONE = 1e-9  # of its first size: a positive parameter below that is as good as zero
 NUDGE = 1e-4  # standard deviations by which a change by its own size counts, where the data say nothing
 SAME = 1e-6  # of the sum of squares: two starts that differ by less ended at the same place
 
@@ -71,6 +72,8 @@ def solve(problem: FitProblem, linearised: Linearised, guess: Guess, effort: Eff
     finally:
         watch.line.close()
     above = guess.above & (not guess.sized)
+    # What the search drove to nothing is zero as far as the data tell: how far they tell, its first size shows.
+    above &= found.p > GONE * guess.size
     size = np.where(above, found.p, np.maximum(guess.size, np.abs(found.p)))
     return Solved(problem, found, ends, size, free)
 
@@ -81,6 +84,9 @@ def answer(solved: Solved, guess: Guess, known: bool, confidence: float) -> dict
     degrees = len(found.residual) - len(guess.names)
     levels = Levels(known, free) if problem.unknown else Levels(known, 0.0 if known else float(max(degrees, 0)))
     out = uncertainty(found, guess.names, solved.size, levels, confidence, guess.bounds)
+    for name in (n for n, above in zip(guess.names, guess.above, strict=True) if above):
+        low, high = out["intervals"][name]
+        out["intervals"][name] = (max(low, 0.0) if np.isfinite(low) else low, high)
     out["band"] = problem.shaped(problem.spread_out(out["band"]) * problem.noise)
     out["residuals"] = problem.shaped(problem.spread_out(found.residual) * problem.noise)
     out["noise"] = problem.shaped(problem.noise)
@@ -108,7 +114,8 @@ def evaluation(problem: FitProblem, above: np.ndarray, linearised: Linearised) -
         with np.errstate(over="ignore"):
             p = np.where(above, np.exp(np.where(above, u, 0.0)), u)
         values, slopes = linearised(p)
-        slopes = np.asarray(slopes) * np.where(above, p, 1.0)
+        with np.errstate(invalid="ignore"):
+            slopes = np.asarray(slopes) * np.where(above, p, 1.0)
         there = problem.there
         r, J = (problem.measured - np.asarray(values)) / problem.noise, slopes / problem.noise[:, None]
         return r[there], J[there]

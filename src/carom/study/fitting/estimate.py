@@ -144,7 +144,7 @@ def fit(
     starts: Count = 1,
     seed: Count = 0,
     time: Real | None = None,
-    max_evaluations: int = 200,
+    max_evaluations: int = 400,
     progress: bool | None = False,
     throw: bool = True,
 ) -> Fit:

@@ -196,7 +196,8 @@ def pendulum_chapter(s: PendulumStudy, figure: str) -> str:
         "angles, every 20 ms.",
         "**Traps.** Angles are counted from upright and clockwise. Rates were smoothed before they were stored: a "
         "piece "
-        "begins with an error that no parameter mends, most of all the fourth one held out. Only ratios of masses, "
+        "begins with an error that no parameter mends, most of all the fourth one held out, where all do "
+        "about alike. Only ratios of masses, "
         "inertias "
         "and friction show.",
         table(head, rows),

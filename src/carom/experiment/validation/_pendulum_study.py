@@ -28,8 +28,14 @@ STEP = 1e-4  # of the parameters, over their sizes, for slopes by differences
 FINE = Settings(rtol=1e-8, atol=1e-10)
 # Friction of the joints that each law has, with the size of each number [N m s, N m].
 SIZES = {"k1": 2e-4, "k2": 2e-5, "c1": 5e-4, "c2": 1e-4}
-LAWS = {"viscous": ("k1", "k2"), "dry": ("c1", "c2"), "viscous and dry": ("k1", "k2", "c1", "c2")}
 INERTIAL = ("a1", "I1", "I2")  # only ratios show: with the second arm's centre, too, all could grow alike
+BOTH = ("k1", "k2", "c1", "c2")
+LAWS = {
+    "viscous": (*INERTIAL, "k1", "k2"),
+    "dry": (*INERTIAL, "c1", "c2"),
+    "viscous and dry": (*INERTIAL, *BOTH),
+    "viscous and dry, inertias as published": BOTH,
+}
 
 Numbers = dict[str, Any]
 Piece = tuple[np.ndarray, np.ndarray]
@@ -95,7 +101,7 @@ def fitted(swings: Swings, law: str) -> Fitted:
     """Least squares on all pieces at once; slopes by central differences, every one a lane of one batch."""
     from scipy.optimize import least_squares
 
-    names = sorted((*INERTIAL, *LAWS[law]))
+    names = sorted(LAWS[law])
     sizes = np.array([SIZES.get(n, swings.published.get(n, 1.0)) for n in names])
     none = {name: 0.0 for name in SIZES}
     times, angles = sampled(swings, swings.fitting)

@@ -1,6 +1,7 @@
 """A wheel in an empty environment: it lists, runs, draws and reports; without its extras it says what is missing.
 
-Nothing is downloaded twice: what the wheel says that it needs, and nothing else, is lent by the environment of the tests.
+Nothing is downloaded twice: what the wheel says that it needs, and nothing else, is lent by the environment of the
+tests.
 """
 
 from __future__ import annotations

@@ -231,12 +231,14 @@ def test_what_travels_far_is_followed(browser, tmp_path):
         ask(browser, f"carom.seek({t})")
         wait(browser, "carom.drawn() === carom.show()")
         left, right = (ask(browser, f"carom.place({3.0 * t + side}, 0)")[0] for side in (-0.05, 0.05))
-        assert 0.0 <= left and right <= wide and right - left > 0.1 * wide
+        assert left >= 0.0 and right <= wide and right - left > 0.1 * wide
 
 
 def test_rounding_of_a_blow_without_rebound_is_told_as_nothing(browser, tmp_path):
     ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
-    floor = carom.Contact(ball.tip, carom.Plane(point=(0.0, 0.1), normal=(0.3, 1.0)), carom.Plastic(), radius=0.1, name="slope")
+    floor = carom.Contact(
+        ball.tip, carom.Plane(point=(0.0, 0.1), normal=(0.3, 1.0)), carom.Plastic(), radius=0.1, name="slope"
+    )
     world = carom.World(ball, contacts=floor, gravity=9.81)
     run = carom.simulate(world, world.state(base=(0.0, 1.1)), until=1.0)
     assert 0.0 < abs(run.impacts[0].normal_velocity_after) < 1e-12, "no rounding: this test shows nothing"

@@ -71,12 +71,10 @@ def report(
     told = story(clips, listed) if words is None else words
     data = viewer_data(clips, impacts)
     numbers = [Quantity(*row) for row in quantities]
-    script = "".join(_asset(name) for name in SCRIPTS)
-    script = f'(function () {{\n"use strict";\n{script}\n}})();'
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    script = viewer_script()
     return Template(_asset("page.html")).substitute(
         script=script,
-        script_hash=f"sha256-{digest}",
+        script_hash=script_hash(script),
         style=_asset("style.css"),
         title=escape(str(title)),
         body=' class="embedded"' if embedded else "",
@@ -101,6 +99,17 @@ def write_report(path: str | Path, clips: ClipsLike, **options: Any) -> Path:
     text = report(clips, **options)
     write_text(path, text)
     return path
+
+
+def viewer_script() -> str:
+    """The one script of a report."""
+    script = "".join(_asset(name) for name in SCRIPTS)
+    return f'(function () {{\n"use strict";\n{script}\n}})();'
+
+
+def script_hash(script: str) -> str:
+    """By which the policy of a page lets this script run, and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
 
 
 def _asset(name: str) -> str:

@@ -11,7 +11,7 @@ from tests.browser.test_report import ask, press, sized, wait
 from tests.browser.test_report import browser as browser  # a fixture
 
 import carom
-from carom.experiment._output import write
+from carom.experiment._output import Pictures, write
 from carom.experiment.experiment import perform
 from carom.scenario.library import load, names
 

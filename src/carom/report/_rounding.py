@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..quantities import Real
 from ..result._clip import Clip
 from ..result._columns import IMPACTS, STANCES
 from ..result._drawing import standing
@@ -28,7 +27,7 @@ def sizes(clips: Sequence[Clip], impacts: Sequence[Impact]) -> dict[str, float]:
     return out
 
 
-def without_rounding(value: Real, unit: str, largest: Mapping[str, float]) -> float:
+def without_rounding(value: float, unit: str, largest: Mapping[str, float]) -> float:
     """The value, or 0 where it is rounding.
 
     >>> without_rounding(4e-16, "m/s", {"m/s": 2.97}), without_rounding(4e-6, "m/s", {"m/s": 2.97})

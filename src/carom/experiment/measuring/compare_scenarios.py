@@ -101,25 +101,33 @@ def compare_laws(
     }  # fmt: skip
     if isinstance(data, Observations):
         return compare_models(data, laws, folds=folds, **options)  # type: ignore[arg-type]
-    given = laws.values() if isinstance(laws, Mapping) else laws
-    if any(isinstance(law, AbstractModel) for law in given):
-        raise CaromError(
-            f"data of compare_laws is a {type(data).__name__} and the laws are models; give "
-            "carom.Observations(measured, inputs), or scenarios"
-        )
+    _refuse_models(data, laws)
     models = {name: _model(scenario, data, vary, bounds, from_first) for name, scenario in _scenarios(laws).items()}
     records = next(iter(models.values())).predictor.records
-    if len(records.names) < 2:
-        raise CaromError(
-            "the data are one run, and laws are judged on runs that they were not fitted to; record several, and "
-            "name them in a column 'record'"
-        )
+    _refuse_one_run(len(records.names))
     levels = problem_for(records, noise)
     known = levels.shaped(levels.noise)
     observed = Observations(records.measured, noise=known)
     if levels.unknown:
         observed = dataclasses.replace(observed, noise=known | _least(models, records.measured, known, levels.unknown))
     return compare_models(observed, models, folds=min(folds, len(records.names)), **options)
+
+
+def _refuse_models(data: DataLike, laws: Mapping[str, Any] | Sequence[Any]) -> None:
+    given = laws.values() if isinstance(laws, Mapping) else laws
+    if any(isinstance(law, AbstractModel) for law in given):
+        raise CaromError(
+            f"data of compare_laws is a {type(data).__name__} and the laws are models; give "
+            "carom.Observations(measured, inputs), or scenarios"
+        )
+
+
+def _refuse_one_run(runs: int) -> None:
+    if runs < 2:
+        raise CaromError(
+            "the data are one run, and laws are judged on runs that they were not fitted to; record several, and "
+            "name them in a column 'record'"
+        )
 
 
 def _least(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..._arguments import Count, DataLike, Names, NoiseLike, ScenarioLike
 from ...errors import CaromError, CaromWarning, name_in, number
-from ...quantities import Real
+from ...quantities import Given, Real
 from ...scenario._build import world_of
 from ...scenario._change import changed
 from ...scenario.library import load
@@ -127,17 +128,14 @@ def fit_scenario(
     if time is not None:
         number("fit", "time", time, above=0.0)
     effort = Effort(max_evaluations, starts, seed, None if time is None else float(time), progress)
-    found = fitted(
-        problem,
-        flat(predictor),
-        guess,
-        effort,
-        True,
-        float(confidence),
-        lambda p: dict(zip(names, p, strict=True)),
-        throw,
-    )
+    named = partial(_named, names)
+    found = fitted(problem, flat(predictor), guess, effort, True, float(confidence), named, throw)
     return _told(base, predictor, found)
+
+
+def _named(names: tuple[str, ...], p: Given) -> dict[str, Any]:
+    """Parameters by their paths."""
+    return dict(zip(names, p, strict=True))
 
 
 def predictor_of(

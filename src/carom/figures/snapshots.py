@@ -125,7 +125,7 @@ def _draw_surface(axes: Axes, points: np.ndarray, size: float, colour: str) -> N
 def _clock(figure: Figure, axes: Axes, instants: np.ndarray, colours: list[str]) -> None:
     """Which shade is which instant."""
     lines = style.library().lines
-    brief = 0.0 < np.ptp(instants) < style.BRIEF
+    brief = 0.0 < np.max(np.abs(instants)) < style.BRIEF
     shown = 1e3 * instants if brief else instants
     digits = 3 if len(shown) < 2 else max(0, int(np.ceil(-np.log10(max(np.min(np.diff(shown)), 1e-9)))) + 1)
     handles = [

@@ -132,12 +132,13 @@ def not_fine() -> Iterator[None]:
         yield
 
 
-def halves(figure: Figure) -> list[Any]:
+def halves(figure: Figure) -> tuple[Any, Any]:
     """Two parts beside each other, the second with room for legends; in a narrow figure one above the other."""
-    if not narrow():
-        return list(figure.subfigures(1, 2, width_ratios=(1.0, 1.45)))
-    figure.set_figheight(2.0 * figure.get_figheight())
-    return list(figure.subfigures(2, 1))
+    beside = not narrow()
+    if not beside:
+        figure.set_figheight(2.0 * figure.get_figheight())
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45)) if beside else figure.subfigures(2, 1)
+    return parts[0], parts[1]
 
 
 @functools.cache

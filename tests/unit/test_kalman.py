@@ -1,4 +1,4 @@
-"""Kalman filters through impacts: against the textbook where nothing strikes, against closed forms where something does."""
+"""Kalman filters through impacts: the textbook where nothing strikes, closed forms where something does."""
 
 import numpy as np
 import pytest

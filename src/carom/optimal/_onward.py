@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
 from ..hybrid import outcome
 from ..hybrid._carry import Carry
@@ -25,6 +26,8 @@ from ..quantities import Real, Vector
 from ._held_inputs import holding
 
 FARTHER = (1.01, 1.2, 1.6, 2.5)  # times the way to the surface at the present rate: gravity bends it
+BACK = 10.0  # spans that a flight is followed back at most
+TINY = 1e-300
 PROBE = 1e-6  # of the span: how the rate of a depth is found
 SUBSTEPS = 4  # of the classical Runge-Kutta method on the way there: a few per cent of a step
 
@@ -53,13 +56,14 @@ def next_instant(dt: float, carry: Carry) -> Any:
 def lifted(world: World, carry: Carry, until: Real) -> tuple[Carry, Any]:
     """The carry, taken along its flight out of rigid surfaces that it is inside of; and whether it is at `until` then.
 
-    How far does not matter, as it stays on the same flight; so the way is a constant for derivatives. A flight that
-    does not come out nearby (a graze) is left as it is: its blow comes at once.
+    How far does not matter, as it stays on the same flight; so the way is a constant for derivatives. One that moves on
+    into a surface and has not been outside of it lately (it as good as rests there) is put onto the surface.
     """
     room = jax.lax.stop_gradient(until - carry.t)
     deep = _depth(world, carry, carry.y)
     soon = _along(carry.y, PROBE * room, _rates(world, carry, carry.y))
-    closing = (_depth(world, carry, soon) - deep) / (PROBE * room)
+    closing = jax.lax.stop_gradient((_depth(world, carry, soon) - deep) / (PROBE * room))
+    deep = jax.lax.stop_gradient(deep)
     inside = (deep > 0.0) & (closing != 0.0)
 
     def way() -> Any:
@@ -67,13 +71,32 @@ def lifted(world: World, carry: Carry, until: Real) -> tuple[Carry, Any]:
         found = jnp.where(closing < 0.0, room, 0.0)
         for factor in reversed(FARTHER):
             span = factor * first
-            good = (jnp.abs(span) <= room) & (_depth(world, carry, flown(world, carry, span)) <= 0.0)
-            found = jnp.where(good, span, found)
-        return found
+            near = (span <= room) & (span >= -BACK * room)
+            found = jnp.where(near & (_depth(world, carry, flown(world, carry, span)) <= 0.0), span, found)
+        return jax.lax.stop_gradient(found)
 
-    span = jax.lax.stop_gradient(jax.lax.cond(inside, way, lambda: jnp.zeros_like(deep)))
+    span = jax.lax.cond(inside, way, lambda: jnp.zeros_like(deep))
+    sunk = inside & (span == 0.0)
     y = jax.lax.cond(span != 0.0, lambda: flown(world, carry, span), lambda: _same(carry.y))
+    y = jax.lax.cond(sunk, lambda: _at_surface(world, carry), lambda: y)
     return carry._replace(y=y, t=carry.t + span), span >= room
+
+
+def _at_surface(world: World, carry: Carry) -> Continuous:
+    """The state put onto the surface that it is deepest inside of, along the normal in the space of coordinates."""
+    q, shape = ravel_pytree(carry.y.q)
+    q = jnp.asarray(q, dtype=float)
+
+    def depth(q: Vector) -> Any:
+        return _depth(world, carry, carry.y._replace(q=shape(q)))
+
+    def better(q: Vector) -> Any:
+        slope = jax.lax.map(lambda d: jax.jvp(depth, (q,), (d,))[1], jnp.eye(q.shape[0]))
+        return q - slope * depth(q) / jnp.maximum(jnp.sum(slope * slope), TINY)
+
+    for _ in range(5):  # surfaces bend, and the engine allows no depth
+        q = better(q)
+    return _same(carry.y._replace(q=shape(q)))
 
 
 def flown(world: World, carry: Carry, span: Real) -> Continuous:
@@ -106,7 +129,7 @@ def _along(y: Continuous, h: Real, rate: Continuous) -> Continuous:
 
 def _depth(world: World, carry: Carry, y: Continuous) -> Any:
     """How deep [m] the deepest open rigid contact is inside its surface, beyond rounding; negative: none is."""
-    y, memory = jax.lax.stop_gradient((y, carry.memory))
+    memory = carry.memory
     scene = Scene(world.mechanism, carry.t, y.q, y.v)
     scene.length, scene.gravity, scene.automata = world.length, world.gravity, world.automata
     deepest = jnp.asarray(-1.0)

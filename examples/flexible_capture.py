@@ -30,7 +30,6 @@ import numpy as np
 import carom
 from carom.captures import comparison
 from carom.captures._grip import grip_rows
-from examples.flexible_strike import vibration
 from examples.space_capture import GRIP, HAND, meeting
 
 KINDS = {  # name: kind, restitution
@@ -66,7 +65,7 @@ class Account:
 
 
 def account(c: carom.Capture) -> Account:
-    ringing = vibration(c.mechanism, c.q, c.after)
+    ringing = float(carom.dynamics.vibration_energy(c.mechanism, c.q, c.after))
     return Account(
         before=float(c.energy_before),
         rigid=float(c.energy_after) - ringing,

@@ -111,22 +111,9 @@ def strike(result) -> Strike:
         floor=taken[result.world.channels[0].name],
         control=taken["control: actuators"],
         energy=tuple(float(carom.dynamics.kinetic_energy(m, q, v)) for q, v in ends),
-        vibration=tuple(vibration(m, q, v) for q, v in ends),
+        vibration=tuple(float(carom.dynamics.vibration_energy(m, q, v)) for q, v in ends),
         ledger=result.energy.max_error_percent,
     )
-
-
-def vibration(m: carom.Mechanism, q, v) -> float:
-    """Energy [J] of the bending: elastic, and of the motion that is left when the nearest rigid one is taken away.
-
-    Nearest in the metric of the mass matrix, so that the kinetic energies of the two motions add up.
-    """
-    if not m.topology.elastic:
-        return 0.0
-    n = m.dof - sum(m.topology.modes)
-    M, rates = np.asarray(carom.dynamics.mass_matrix(m, q)), np.asarray(v)[n:]
-    left = M[n:, n:] - M[n:, :n] @ np.linalg.solve(M[:n, :n], M[:n, n:])
-    return float(np.sum(carom.dynamics.elastic_energy_by_link(m, q)) + 0.5 * rates @ left @ rates)
 
 
 CASES = {  # law: name: modes, stiffer by

@@ -157,7 +157,10 @@ if TYPE_CHECKING:
     from .mechanism import side_by_side as side_by_side
     from .optimal import Estimates as Estimates
     from .optimal import KalmanFilter as KalmanFilter
+    from .optimal import OptimalPath as OptimalPath
+    from .optimal import QuadraticCost as QuadraticCost
     from .optimal import Stepping as Stepping
+    from .optimal.ilqr import ilqr as ilqr
     from .result import Event as Event
     from .result import Impact as Impact
     from .result import Result as Result

@@ -47,6 +47,7 @@ def test_all_that_should_be_shipped_is():
     chains = {f"elastic-chain-{ends}" for ends in ("ss", "cc", "sc-cc-cs", "cs-ss-sc", "rigid")}
     arms = {"arm-plastic", "arm-repeated-impact", "arm-controllers", "capture-sideways", "capture-head-on", "inchworm"}
     machines = {"hopper", "juggler", "hammer", "gripper", "slider-crank-clearance"}
+    arms |= {"flexible-strike", "flexible-capture"}
     assert set(names()) == chains | arms | machines | {"ball-drop", "ball-on-slope", "corner"}
 
 
@@ -125,12 +126,6 @@ def test_set_reaches_fields_that_the_file_leaves_out():
     assert (scenario.run.solver, scenario.run.max_events) == ("dopri8", 3)
     law = dict([parsed_change('contacts.floor.normal={law = "poisson", restitution = 0.25}')])
     assert scenario.with_(law).contacts["floor"].normal.law == "poisson"
-
-
-def test_variants_replace_what_they_name():
-    pid = load("arm-controllers").variant("pid")
-    assert pid.name == "arm-controllers-pid" and pid.compare == [] and pid.variants == {}
-    assert pid.control["drive"].ki == [1000.0, 120.0] and pid.control["drive"].kp == [600.0, 300.0]
 
 
 def test_the_schema_tells_every_field():

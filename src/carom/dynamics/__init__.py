@@ -6,6 +6,7 @@ from jaxtyping import Array, Float
 from .. import native
 from ..mechanism import Mechanism
 from ..quantities import Given, Gravity, Vector
+from ._vibration import vibration_energy as vibration_energy
 from .constrained import assemble as assemble
 from .constrained import constrained_dynamics as constrained_dynamics
 from .constraints import AbstractConstraint as AbstractConstraint

@@ -11,7 +11,7 @@ from ..errors import name_in
 from ._text import checked, plain
 from .model import Scenario
 from .places import ScenarioError, at, dotted, shortened
-from .schema_data import model_at
+from .schema_data import model_at, told_apart
 
 
 def changed(scenario: Scenario, changes: dict[str, Any]) -> Scenario:
@@ -43,7 +43,8 @@ def variant(scenario: Scenario, name: str) -> Scenario:
     """A copy with the variant's tables merged over it."""
     with at(words=f"scenario '{scenario.name}'"):
         name_in("variant", name, tuple(scenario.variants))
-    data = _over(plain(scenario), scenario.variants[name])
+    whole = plain(scenario)
+    data = _over(whole, scenario.variants[name], (), whole)
     data["variants"], data["compare"] = {}, []
     data["name"] = f"{scenario.name}-{name}"
     return checked(data, f"variant '{name}' of '{scenario.name}'")
@@ -118,11 +119,13 @@ def _index(data: list[Any], path: list[str], i: int) -> int:
     return int(step)
 
 
-def _over(below: object, above: object) -> Any:
+def _over(below: object, above: object, path: tuple[str, ...], whole: dict[str, Any]) -> Any:
     """Tables are merged, everything else is replaced."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
     # A table of another kind, and a quantity that measures anew, share nothing with what they replace.
-    if "measure" in above or any(tag in above and above[tag] != below.get(tag) for tag in ("kind", "law")):
+    if "measure" in above:
         return above
-    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
+    if any(tag in above and above[tag] != below.get(tag) for tag in ("kind", "law")) and told_apart(path, whole):
+        return above
+    return {**below, **{key: _over(below.get(key), value, (*path, key), whole) for key, value in above.items()}}

@@ -28,9 +28,17 @@ def model_at(path: tuple[str | int, ...], data: object) -> type[BaseModel] | Non
 
 def tags_at(path: tuple[str | int, ...], data: object, key: str) -> list[str]:
     """The words that `key` may have in the tables of one place, in the order of their list."""
-    tables = [m for m in _members(_type_at(path, data)[0]) if isinstance(m, type) and issubclass(m, BaseModel)]
-    fields = [table.model_fields[key] for table in tables if key in table.model_fields]
+    fields = [table.model_fields[key] for table in _tables_at(path, data) if key in table.model_fields]
     return [word for field in fields for word in get_args(field.annotation)]
+
+
+def told_apart(path: tuple[str | int, ...], data: object) -> bool:
+    """May tables of several kinds stand at a place, so that a tag says which?"""
+    return len(_tables_at(path, data)) > 1
+
+
+def _tables_at(path: tuple[str | int, ...], data: object) -> list[type[BaseModel]]:
+    return [m for m in _members(_type_at(path, data)[0]) if isinstance(m, type) and issubclass(m, BaseModel)]
 
 
 def _type_at(path: tuple[str | int, ...], data: object) -> tuple[Any, Any]:

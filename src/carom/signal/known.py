@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from .. import errors
 from ..dynamics import _elastic_energy as elastic_energy
+from ..dynamics._vibration import vibration_energy
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import ContactReport, Drive
@@ -126,6 +127,7 @@ def _whole(m: Mechanism) -> Iterator[tuple[str, Known]]:
     yield "energy.kinetic", Known("J", _kinetic)
     yield "energy.potential", Known("J", _potential)
     yield "energy.total", Known("J", lambda scene: _kinetic(scene) + _potential(scene))
+    yield "energy.vibration", Known("J", lambda s: vibration_energy(s.mechanism, merge(s.q), merge(s.v)))
     yield "mass", Known("kg", _mass)
     yield "weight", Known("N", lambda s: _mass(s) * jnp.sqrt(s.gravity[0] ** 2 + s.gravity[1] ** 2))
 

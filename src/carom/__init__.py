@@ -157,6 +157,8 @@ if TYPE_CHECKING:
     from .mechanism import Slider as Slider
     from .mechanism import State as State
     from .mechanism import side_by_side as side_by_side
+    from .optimal import Estimates as Estimates
+    from .optimal import KalmanFilter as KalmanFilter
     from .optimal import OptimalPath as OptimalPath
     from .optimal import QuadraticCost as QuadraticCost
     from .optimal import Stepping as Stepping

@@ -238,7 +238,9 @@ def test_gaps_and_noise_by_channel():
     assert found.noise_found["a"] == pytest.approx(np.std(data["a"] - 2.0 * t), rel=0.02)
     assert found.noise_found["b"] == pytest.approx(np.std(data["b"][:50], ddof=1), rel=0.01)
     weights = np.array([t @ t / found.noise_found["a"] ** 2, 50 / found.noise_found["b"] ** 2])
-    assert found.standard_error["s"] == pytest.approx(1 / np.sqrt(weights.sum()), rel=1e-6)
+    share = weights / weights.sum()
+    grown = 1.0 + 4.0 * np.sum(share * (1.0 - share) / np.array([199.0, 49.0]))  # P. Meier, Biometrics 9 (1953) 59
+    assert found.standard_error["s"] == pytest.approx(np.sqrt(grown / weights.sum()), rel=1e-6)
     assert float(found.band["a"][-1]) == pytest.approx(found.standard_error["s"], rel=1e-6)
 
 

@@ -99,7 +99,9 @@ def test_on_level_ground_with_equal_links_it_is_the_inchworm():
 
 
 def test_the_first_posture_must_reach_the_ground():
-    with pytest.raises(carom.CaromError, match=r"the last link cannot reach the surface in the first posture \(its end"):
+    with pytest.raises(
+        carom.CaromError, match=r"the last link cannot reach the surface in the first posture \(its end"
+    ):
         TerrainInchworm(carom.Plane(height=0.0), LENGTHS, MASSES).gait([80.0, 80.0], STEPS, 1.0, degrees=True)
     with pytest.raises(carom.CaromError, match=r"duration of gait holds 3 numbers; .* each of the 2 steps"):
         TerrainInchworm(carom.Plane(height=0.0), LENGTHS, MASSES).gait(START, STEPS, [1.0] * 3, degrees=True)

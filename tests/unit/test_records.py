@@ -13,7 +13,7 @@ from carom.experiment.validation._ellipse_study import (
     least_mean_error,
     mean_errors,
 )
-from carom.experiment.validation._pendulum_study import predicted
+from carom.experiment.validation._pendulum_study import predicted, rates_found
 from carom.experiment.validation._spreadsheets import sheets_of
 from carom.experiment.validation.planar_impacts import traps_of
 
@@ -220,3 +220,14 @@ def test_parameters_that_are_missing_are_counted(tmp_path):
         pendulum_swings(write_pendulum(tmp_path, pieces, (1.0, 2.0, 3.0)), 2, check=False)
     with pytest.raises(carom.CaromError, match=r"'Y_id' of .* has 5 rows; at least 10 are needed"):
         pendulum_swings(write_pendulum(tmp_path, [x[:5] for x in pieces]), 2, check=False)
+
+
+def test_first_angles_say_the_rates_that_smoothing_moved(tmp_path):
+    swings = pendulum_swings(write_pendulum(tmp_path, [np.zeros((12, 4))] * 4), 2, check=False)
+    q, v = np.array([[-0.4, 0.2], [0.3, -0.9]]), np.array([[1.5, -2.0], [0.0, 3.0]])
+    angles = predicted(swings, [{}], (q, v), 0.001 * np.arange(120))[0]
+    off = v + np.array([[0.1, -0.08], [-0.02, 0.1]])
+    pieces = [(a, np.tile(r, (120, 1))) for a, r in zip(angles, off, strict=True)]
+    found = rates_found(swings, pieces, {})
+    np.testing.assert_allclose(found[0], q, atol=1e-12)
+    np.testing.assert_allclose(found[1], v, atol=1e-6)

@@ -46,7 +46,7 @@ def in_python(scenario):
 def test_all_that_should_be_shipped_is():
     chains = {f"elastic-chain-{ends}" for ends in ("ss", "cc", "sc-cc-cs", "cs-ss-sc", "rigid")}
     arms = {"arm-plastic", "arm-repeated-impact", "arm-controllers", "capture-sideways", "capture-head-on", "inchworm"}
-    machines = {"hopper", "juggler", "hammer", "gripper", "slider-crank-clearance"}
+    machines = {"compass-walker", "hopper", "juggler", "hammer", "gripper", "slider-crank-clearance"}
     arms |= {"flexible-strike", "flexible-capture", "inchworm-terrain"}
     assert set(names()) == chains | arms | machines | {"ball-drop", "ball-on-slope", "corner"}
 

@@ -51,7 +51,7 @@ def test_settings_of_an_orbit_reach_the_guess_and_the_map(monkeypatch, unchecked
     seen = []
     monkeypatch.setattr(orbit, "simulate", lambda world, start, *, until, settings: seen.append(settings))
 
-    def map_of(result, automaton, exit, *, settings=None):
+    def map_of(result, automaton, exit, *, settings=None, **more):
         seen.append(settings)
         raise Reached
 

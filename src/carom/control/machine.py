@@ -139,7 +139,12 @@ class StateMachine(AbstractActuator):
         memory = (ENTERED, *has.memory) if self.rate is None else (*has.memory, ENTERED)
         waits = any(s.waits is not None for s in self.switches) or any(d.motion is not None for d in self.drives)
         return dataclasses.replace(
-            has, phases=self.names, exits=(*exits, *has.exits[count:]), memory=memory, clocked=has.clocked or waits
+            has,
+            phases=self.names,
+            exits=(*exits, *has.exits[count:]),
+            memory=memory,
+            instants=(ENTERED,),
+            clocked=has.clocked or waits,
         )
 
     def clock(self, scene: Scene, own: Own) -> Any:

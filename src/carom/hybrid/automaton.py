@@ -63,6 +63,7 @@ class Anatomy:
     - `exits`: names of the events it can raise, in the order of `guard` and `watch`. A tuple of names is a family: one
       entry of `guard`, whose numbers are arrays
     - `memory`: names of the numbers it remembers, one after the other also where it remembers arrays of them
+    - `instants`: those of them that are times [s]: a return map counts them from its own beginning
     - `states`: numbers that it lets flow, by name: what their absolute tolerance is measured by, in their unit
     - `channels`: its entries in the energy ledger
     - `pausable`: a world with `pause_in_impact` neglects it during compliant impacts
@@ -76,6 +77,7 @@ class Anatomy:
     phases: NamesInOrder = ("acting",)
     exits: ExitsInOrder = ()
     memory: NamesInOrder = ()
+    instants: NamesInOrder = ()
     states: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     channels: tuple[Channel, ...] = ()
     pausable: bool = False

@@ -144,22 +144,37 @@ class Stepping:
         both = np.asarray(both)
         return after, both[:, : self.size], both[:, self.size :]
 
-    def rollout(self, carry: Carry, u: Rows, gains: Rows | None = None, about: Rows | None = None) -> Rollout:
-        """N steps in one go under u_k + gains_k (x_k - about_k), cut at the joints' limits.
+    def rollout(
+        self,
+        carry: Carry,
+        u: Rows,
+        gains: Rows | None = None,
+        about: Rows | Rollout | None = None,
+        limits: tuple[Rows, Rows] | None = None,
+    ) -> Rollout:
+        """N steps in one go under u_k + gains_k (x_k - about_k), cut at the joints' limits, or at narrower ones.
 
-        - `u` (N, inputs); `gains` (N, inputs, size) and `about` (N, size) or (N + 1, size), both or none of them
+        - `u` (N, inputs); `gains` (N, inputs, size) and `about` (N, size) or (N + 1, size), both or none of them;
+          about a `Rollout`, gains act in steps that begin after as many events as there: what has struck already is
+          not pulled to where something else still flies
+        - `limits`: least and largest inputs, (N, inputs) each
         """
         u = _rows("u", u, (None, self.inputs))
         n = len(u)
         if (gains is None) != (about is None):
             raise errors.CaromError("rollout needs gains and about, the states that they act about; or none of them")
+        counts = np.full(n, -1)
+        if isinstance(about, Rollout):
+            counts, about = np.asarray(about.events)[:n], about.x
+        least, most = (np.broadcast_to(bound, (n, self.inputs)) for bound in self.limits)
+        if limits is not None:
+            least, most = np.maximum(least, np.asarray(limits[0])), np.minimum(most, np.asarray(limits[1]))
         gains = np.zeros((n, self.inputs, self.size)) if gains is None else gains
         about = np.zeros((n, self.size)) if about is None else about
         gains = _rows("gains", gains, (n, self.inputs, self.size))
         about = _rows("about", np.asarray(about)[:n], (n, self.size))
-        found = self._run(
-            _rolled, (self.dt, self.memories), self.world, self.integration, carry, u, gains, about, *self.limits
-        )
+        given = (carry, u, gains, about, counts.astype(int), least, most)
+        found = self._run(_rolled, (self.dt, self.memories), self.world, self.integration, *given)
         return Rollout(*jax.tree.map(np.asarray, found))
 
     def linear_along(self, rolled: Rollout) -> tuple[np.ndarray, np.ndarray]:
@@ -268,15 +283,18 @@ def _rolled(
     u: Matrix,
     gains: Matrix,
     about: Matrix,
-    least: Vector,
-    most: Vector,
+    counts: Vector,
+    least: Matrix,
+    most: Matrix,
 ) -> Any:
     def one(c: Carry, given: Any) -> tuple[Carry, Any]:
-        planned, gain, there = given
+        planned, gain, there, count, low, high = given
         x = _x(c, memories)
-        applied = jnp.clip(planned + jnp.sum(gain * (x - there)[None, :], axis=1), least, most)
+        alike = (count < 0) | (c.events == count)
+        back = jnp.where(alike, 1.0, 0.0) * jnp.sum(gain * (x - there)[None, :], axis=1)
+        applied = jnp.clip(planned + back, low, high)
         return _stepped(dt, world, integration, c, applied), (c, x, applied)
 
-    last, (carries, x, applied) = jax.lax.scan(one, carry, (u, gains, about))
+    last, (carries, x, applied) = jax.lax.scan(one, carry, (u, gains, about, counts, least, most))
     whole = jax.tree.map(lambda rows, end: jnp.concatenate([rows, jnp.asarray(end)[None]]), carries, last)
     return whole, jnp.concatenate([x, _x(last, memories)[None]]), applied

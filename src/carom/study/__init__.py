@@ -17,7 +17,6 @@ from .many_starts import Attractors as Attractors
 from .many_starts import attractors as attractors
 from .many_starts import box_dimension as box_dimension
 from .orbit import Orbit as Orbit
-from .orbit import ReturnMap as ReturnMap
 from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
 from .poincare_section import Section as Section
@@ -25,4 +24,5 @@ from .poincare_section import poincare as poincare
 from .recording import Returns as Returns
 from .response import Response as Response
 from .response import response as response
+from .return_map import ReturnMap as ReturnMap
 from .states import states_at as states_at

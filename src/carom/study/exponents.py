@@ -29,7 +29,8 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..mechanism.state import refuse_state
 from ..quantities import Real, Vector
-from .orbit import EXACT, NEUTRAL
+from ._fixed_point import NEUTRAL
+from .return_map import EXACT
 
 LOST = 1e-30  # of the largest growth: a direction that a blow has annihilated
 

@@ -15,9 +15,10 @@ from ..hybrid.scene import split
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import State
+from ._fixed_point import Orbit
 from .batch import Batch, batch
-from .orbit import Orbit, ReturnMap, _guard_of, _refuse_clocks
 from .recording import Returns
+from .return_map import ReturnMap, _guard_of, _refuse_clocks
 
 ALIKE = 1e-6  # of the state's size: orbits that are nearer are one
 
@@ -60,7 +61,7 @@ def find_orbits(
         phases, state = _at(world, ends, lane)
         key = tuple(int(x) for p in phases for x in np.ravel(p))
         if key not in maps:
-            maps[key] = ReturnMap.through(world, event, phases, state, until, settings)
+            maps[key] = ReturnMap.through(world, event, phases, state, until, settings, float(np.asarray(ends.t)[lane]))
         try:
             orbit = maps[key].orbit(ravel_pytree(state)[0])
         except errors.CaromError:  # from this guess there is none

@@ -15,6 +15,8 @@ from ._phases import LOST_WORDS
 
 Names = tuple[str, ...]
 
+STRUCK = "last strike"  # [s] when a contact was; -1: never
+
 
 @functools.lru_cache(maxsize=64)
 def written_out(names: Names, rubs: Names, moves: bool) -> Anatomy:
@@ -23,6 +25,7 @@ def written_out(names: Names, rubs: Names, moves: bool) -> Anatomy:
         phases=(*_combinations(names, rubs), LOST_WORDS),
         exits=tuple(name for family in _exits(names, rubs) for name in family),
         memory=_memory(names, rubs),
+        instants=_each((STRUCK,), names),
         channels=_channels(rubs, moves),
         clocked=moves,
         impulsive=True,
@@ -37,6 +40,7 @@ def on_arrays(names: Names, rubs: Names, moves: bool) -> Anatomy:
         phases=PHASES,
         exits=_exits(names, rubs),
         memory=(*_each(("mode",), names), *_memory(names, rubs)),
+        instants=_each((STRUCK,), names),
         channels=_channels(rubs, moves),
         clocked=moves,
         impulsive=True,
@@ -58,7 +62,7 @@ def _exits(names: Names, rubs: Names) -> tuple[Names, ...]:
 def _memory(names: Names, rubs: Names) -> Names:
     impulses = (*_each(("last impulse",), names), *_each(("last friction impulse",), rubs))
     none = (*_each(("least speed",), names), *_each(("least sliding",), rubs))
-    return (*impulses, *none, *_each(("last strike",), names))
+    return (*impulses, *none, *_each((STRUCK,), names))
 
 
 def _channels(rubs: Names, moves: bool) -> tuple[Channel, ...]:

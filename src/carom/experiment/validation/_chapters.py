@@ -9,7 +9,7 @@ import numpy as np
 from ...study.fitting import Comparison, Fit
 from ._bounce_study import KNOWN_DRAG, BounceStudy
 from ._ellipse_study import SPLITS, EllipseStudy
-from ._pendulum_study import HORIZON, PendulumStudy
+from ._pendulum_study import BEGINNING, HORIZON, PendulumStudy
 from ._sources import BALLS, PENDULUM, PLANAR, Source
 
 
@@ -185,22 +185,26 @@ def pendulum_chapter(s: PendulumStudy, figure: str) -> str:
         "fitted [rad]",
         "within 0.1 rad [s]: median (least)",
     )
+    begun = {"published parameters": s.begun} | {n: f.begun for n, f in s.fitted.items()}
     best = min(s.fitted, key=lambda n: float(np.sum(s.fitted[n].errors)))
     parts = [
         "## Pendulums of two and three arms",
         source_words(PENDULUM),
         "Free swings with the cart held, 26 pieces of 2.7 s to fit on and 4 held out, from large swings to small ones. "
-        "Predictions start from the first sample of a piece. Fitted: the first arm's centre of mass, both inertias, "
+        "Fitted from the first sample of each piece: the first arm's centre of mass, both inertias, "
         "and what the joints have. What else there is stays as published: with the second arm's centre fitted, too, "
         "`carom.fit` says that the data cannot tell the parameters apart. Errors are root mean squares of both "
         "angles, every 20 ms.",
-        "**Traps.** Angles are counted from upright and clockwise. Rates were smoothed before they were stored: a "
-        "piece "
-        "begins with an error that no parameter mends, most of all the fourth one held out, where all do "
-        "about alike. Only ratios of masses, "
-        "inertias "
-        "and friction show.",
+        "**Traps.** Angles are counted from upright and clockwise. Rates were smoothed before they were stored: at the "
+        "beginning of the pieces that were held out they differ by "
+        + ", ".join(f"{x:.3f}" for x in s.off)
+        + f" rad/s from those that the angles of the first {BEGINNING:g} s say. That is most of the fourth piece's "
+        "error, which no parameter mends; the second table begins with the rates that the angles say. Only ratios of "
+        "masses, inertias and friction show.",
+        "From the first sample as it was stored:",
         table(head, rows),
+        f"From the stored angles, with the rates that the angles of the first {BEGINNING:g} s say:",
+        table(head[:5], ([name, *(f"{x:.4f}" for x in errors)] for name, errors in begun.items())),
         f"Held out, the best joints are *{best}*: dry friction (Coulomb's, exact, `carom.Joint(friction=...)`) beside "
         "viscous damping.",
         table(("joints", "numbers, ± standard error"), ((n, estimates(f.fit)) for n, f in s.fitted.items())),

@@ -24,6 +24,8 @@ from .pendulum_swings import Swings
 EVERY = 20  # samples: 20 ms
 FAR = 0.1  # [rad] an error that ends a prediction
 HORIZON, LOOK = 7.5, 50  # [s] of the longest prediction, and samples between two looks at it
+BEGINNING = 0.1  # [s] whose angles say the rates with which a piece begins
+NUDGE, ROUNDS = 1e-5, 3  # [rad/s] for slopes by these rates; steps of Gauss's method
 STEP = 1e-4  # of the parameters, over their sizes, for slopes by differences
 FINE = Settings(rtol=1e-8, atol=1e-10)
 # Friction of the joints that each law has, with the size of each number [N m s, N m].
@@ -88,6 +90,7 @@ class Fitted(NamedTuple):
     numbers: dict[str, float]
     fit: Fit
     errors: np.ndarray  # rms of each piece that was held out [rad]
+    begun: np.ndarray  # the same from rates that its first angles say
     inside: float  # rms of the pieces that were fitted [rad]
 
 
@@ -125,13 +128,28 @@ def fitted(swings: Swings, law: str) -> Fitted:
     known = {"values": values(found.x) + angles.ravel(), "slopes": slopes(found.x) / sizes, "at": at}
     told = fit(line, angles.ravel(), at, args=known, throw=False)
     inside = float(np.sqrt(np.mean(found.fun**2)))
-    return Fitted(estimate, told, held_out(swings, estimate), inside)
+    begun = held_out(swings, estimate, rates_found(swings, swings.validating, estimate))
+    return Fitted(estimate, told, held_out(swings, estimate), begun, inside)
 
 
-def held_out(swings: Swings, numbers: Numbers) -> np.ndarray:
-    """Rms error [rad] of each piece that was held out, from its first sample."""
+def rates_found(swings: Swings, pieces: Sequence[Piece], numbers: Numbers) -> Piece:
+    """States in which pieces begin, with the rates that explain their first angles best."""
+    q, v = firsts(pieces)
+    length = round(BEGINNING / swings.step) + 1
+    times, angles = sampled(swings, [(p[:length], r[:length]) for p, r in pieces], 2)
+    for _ in range(ROUNDS):
+        beside = [v, *(v + NUDGE * e for e in np.eye(swings.arms))]
+        now, *moved = (predicted(swings, [numbers], (q, x), times)[0] for x in beside)
+        slopes = np.stack([(x - now) / NUDGE for x in moved], axis=-1).reshape(len(q), -1, swings.arms)
+        left = (angles - now).reshape(len(q), -1)
+        v = v + np.stack([np.linalg.lstsq(J, r, rcond=None)[0] for J, r in zip(slopes, left, strict=True)])
+    return q, v
+
+
+def held_out(swings: Swings, numbers: Numbers, starts: Piece | None = None) -> np.ndarray:
+    """Rms error [rad] of each piece that was held out, from its first sample if nothing else is said."""
     times, angles = sampled(swings, swings.validating)
-    found = predicted(swings, [numbers], firsts(swings.validating), times)[0]
+    found = predicted(swings, [numbers], firsts(swings.validating) if starts is None else starts, times)[0]
     return np.sqrt(np.nanmean((found - angles) ** 2, axis=(1, 2)))
 
 
@@ -157,6 +175,8 @@ class PendulumStudy(NamedTuple):
     """Numbers of the chapter."""
 
     published: np.ndarray  # rms of each held-out piece with the published parameters [rad]
+    begun: np.ndarray  # the same from rates that their first angles say
+    off: np.ndarray  # by how much the stored rates differ from these, of each held-out piece [rad/s]
     fitted: dict[str, Fitted]
     lasts: dict[str, np.ndarray]  # seconds, by parameters
     triple: np.ndarray  # rms of each held-out piece of the triple pendulum, published parameters
@@ -172,8 +192,11 @@ def pendulum_study(double: Swings, triple: Swings) -> PendulumStudy:
     times, angles = sampled(double, double.validating, EVERY)
     every = predicted(double, list(sets.values()), firsts(double.validating), times)
     errors = {name: np.max(np.abs(x[0] - angles[0]), axis=1) for name, x in zip(sets, every, strict=True)}
+    starts = rates_found(double, double.validating, {})
     return PendulumStudy(
         published=held_out(double, {}),
+        begun=held_out(double, {}, starts),
+        off=np.max(np.abs(starts[1] - firsts(double.validating)[1]), axis=1),
         fitted=laws,
         lasts={name: lasting(double, numbers) for name, numbers in sets.items()},
         triple=held_out(triple, {}),

@@ -6,7 +6,8 @@ Traps of this record:
 
 - Angles are measured from the upright position, clockwise; carom's from the x axis, counter-clockwise.
 - Rates were smoothed before they were stored, angles were not. A piece begins where the one before ended: together they
-  are one swing. Rates at the beginning of a piece are off by up to 1 %, which a prediction from there cannot make good.
+  are one swing. Rates at the beginning of a piece are off, by 0.1 rad/s in the worst, which a prediction from there
+  cannot make good; the angles of its first 0.1 s say better ones.
 - Only ratios of the parameters show in the angles: everything that stands in the equations could be multiplied by one
   number, also with the masses and the length of the first arm as they are.
 """

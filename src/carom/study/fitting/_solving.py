@@ -82,7 +82,8 @@ def answer(solved: Solved, guess: Guess, known: bool, confidence: float) -> dict
     """The fields of a Fit but for the parameters in their user's shape."""
     problem, found, free = solved.problem, solved.found, solved.free
     degrees = len(found.residual) - len(guess.names)
-    levels = Levels(known, free) if problem.unknown else Levels(known, 0.0 if known else float(max(degrees, 0)))
+    channels = tuple(problem.rows_of(c)[problem.there] for c in problem.unknown)
+    levels = Levels(known, free if channels else 0.0 if known else float(max(degrees, 0)), channels)
     out = uncertainty(found, guess.names, solved.size, levels, confidence, guess.bounds)
     for name in (n for n, above in zip(guess.names, guess.above, strict=True) if above):
         low, high = out["intervals"][name]

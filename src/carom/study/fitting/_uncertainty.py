@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._found_noise import small_samples
 from ._search import Found
 
 VISIBLE = 0.2  # standard deviations of all data together, for a change of the parameters by their own size
@@ -17,7 +18,8 @@ class Levels(NamedTuple):
     """What is known of the noise: is it, and with how many degrees of freedom was it found if not?"""
 
     known: bool  # up to one factor for all
-    degrees: float  # of what was estimated; 0: nothing was
+    degrees: float  # of what was estimated, all together; 0: nothing was
+    channels: tuple[np.ndarray, ...] = ()  # rows of each noise that was found
 
 
 def uncertainty(
@@ -35,10 +37,15 @@ def uncertainty(
     """
     from scipy import stats  # here, because it loads slowly and few need it
 
-    free, degrees = np.flatnonzero(found.held == 0), len(found.residual) - len(names)
-    level = float(np.sqrt(found.squares / max(degrees, 1)))
+    free = np.flatnonzero(found.held == 0)
+    level = float(np.sqrt(found.squares / max(len(found.residual) - len(names), 1)))
     spread = 1.0 if levels.known else level
-    visible, hidden = _over(names, free, *directions_of((found.slopes * size)[:, free], spread))
+    slopes = (found.slopes * size)[:, free]
+    visible, hidden = directions_of(slopes, spread)
+    quantile = np.full(len(names), stats.t.ppf(0.5 + confidence / 2, levels.degrees or np.inf))
+    if levels.channels:
+        visible, quantile[free] = small_samples(slopes, hidden, levels.channels, confidence)
+    visible, hidden = _over(names, free, visible, hidden)
     hidden = hidden * size  # in units of the parameters
     lost = np.zeros(len(names), dtype=bool)
     for d in hidden:
@@ -47,9 +54,6 @@ def uncertainty(
     band = np.sqrt(np.maximum(np.einsum("ij,ij->i", shown, found.slopes * size), 0.0)) * spread
     covariance = np.where(lost[:, None] | lost[None, :], np.inf, visible * np.outer(size, size) * spread**2)
     errors_ = np.sqrt(np.diag(covariance))
-    quantile = float(
-        stats.t.ppf(0.5 + confidence / 2, levels.degrees) if levels.degrees else stats.norm.ppf(0.5 + confidence / 2)
-    )
     reach = quantile * np.where(found.held == 0, errors_, _from_bound(found, size, spread, quantile))
     low = np.where(found.held < 0, found.p, np.maximum(found.p - reach, bounds[0]))
     high = np.where(found.held > 0, found.p, np.minimum(found.p + reach, bounds[1]))
@@ -76,8 +80,8 @@ def _over(
     return whole, rows
 
 
-def _from_bound(found: Found, size: np.ndarray, spread: float, quantile: float) -> np.ndarray:
-    """How far those on a bound may be from it, in units of the quantile: 2 g x + h x^2 = quantile^2."""
+def _from_bound(found: Found, size: np.ndarray, spread: float, quantile: np.ndarray) -> np.ndarray:
+    """How far those on a bound may be from it, in units of their quantile: 2 g x + h x^2 = quantile^2."""
     J = found.slopes * size
     curvature = 1.0 / np.maximum(np.diag(np.linalg.pinv(J.T @ J)), np.finfo(float).tiny)
     pull = np.abs(J.T @ found.residual)

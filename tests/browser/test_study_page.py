@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import xarray
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 import carom
 from carom.experiment.sweeping import study_page
 
 from .test_report import browser as browser  # a fixture
+from .test_report import sized
 
 
 @pytest.fixture
@@ -28,6 +30,19 @@ def test_values_beneath_the_pointer_and_the_command_of_a_run(browser, page):
     assert browser.find_element("id", "told").text == "mu = 0.25, angle = 50: force = 6 [N]"
     assert browser.find_element("id", "command").text == "carom run study.zarr --at mu=0.25,angle=50"
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
+
+
+def test_runs_are_reached_by_keys(browser, page):
+    sized(browser, 1100, 900)
+    browser.get(page.as_uri())
+    canvas = browser.find_element("id", "map")
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    assert browser.find_element("id", "told").text == "mu = 0, angle = 30: force = 0 [N]"
+    canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_UP)
+    assert browser.find_element("id", "told").text == "mu = 0.25, angle = 50: force = 6 [N]"
+    canvas.send_keys(Keys.ARROW_LEFT, Keys.ENTER)
+    assert browser.find_element("id", "command").text == "carom run study.zarr --at mu=0.25,angle=40"
+    assert [line for line in browser.get_log("browser") if line["level"] in ("WARNING", "SEVERE")] == []
 
 
 @pytest.fixture(scope="module")

@@ -140,18 +140,55 @@ function point(run) { // [path, value] of every parameter
   return axes.map((axis, d) => [axis.path, axis.values[at[d]]]);
 }
 
-canvas.addEventListener("mousemove", (event) => {
-  const run = nearest(event);
-  if (run === null) return;
+function tell(run) { // its values
   const value = study.variables[state.name].values[run], end = good(run) ? "" : `; ${study.words[study.outcome[run]] || "not run yet"}`;
   document.getElementById("told").textContent = `${point(run).map(([p, v]) => `${p} = ${shown(v)}`).join(", ")}: ${state.name} = ${value === null ? "none" : shown(value)}${unit(state.name)}${end}`;
+}
+function choose(run) { // its command, and the run itself
+  const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
+  document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
+  play(run);
+}
+canvas.addEventListener("mousemove", (event) => {
+  const run = nearest(event);
+  if (run !== null) tell(run);
 });
 canvas.addEventListener("click", (event) => {
   const run = nearest(event);
   if (run === null) return;
-  const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
-  document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
-  play(run);
+  mark(run);
+  choose(run);
+});
+
+let marked = null; // the run that keys are at
+function mark(run) {
+  marked = run;
+  draw();
+  const spot = spots.find(([, , other]) => other === run);
+  if (!spot) return;
+  pen.strokeStyle = ink("--ink"); pen.lineWidth = 2;
+  pen.strokeRect(spot[0] - 9, spot[1] - 9, 18, 18);
+  pen.lineWidth = 1;
+}
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function beside([dx, dy]) { // the next run that way: near, and not far to the side
+  const [x, y] = spots.find(([, , run]) => run === marked) || [0, 0];
+  let best = marked, least = Infinity;
+  for (const [u, v, run] of spots) {
+    const ahead = (u - x) * dx + (v - y) * dy, off = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
+    const far = ahead + 4 * off;
+    if (ahead > 0.5 && far < least) { least = far; best = run; }
+  }
+  return best;
+}
+canvas.addEventListener("keydown", (event) => {
+  if (!spots.length) return;
+  if (event.key === "Enter" && marked !== null) choose(marked);
+  else if (event.key in WAYS) {
+    mark(marked === null ? spots[0][2] : beside(WAYS[event.key]));
+    tell(marked);
+  } else return;
+  event.preventDefault();
 });
 choices();
 draw();

@@ -219,7 +219,7 @@ def test_labels_of_forces_never_overprint(browser, bounced, tmp_path):
 
 
 def test_what_travels_far_is_followed(browser, tmp_path):
-    """Two links that fly three metres, thirty times their size, stay in the picture, and are large enough to be seen."""
+    """Two links that fly three metres, thirty times their size, stay in the picture and can be seen."""
     both = carom.Mechanism([carom.Rod(0.05, 1.0), carom.Rod(0.05, 1.0)], base=carom.Free())
     world = carom.World(both, gravity=0.0)
     start = world.state(angles=[0.0, 0.0], base=(0.0, 0.0), base_velocity=(3.0, 0.0))

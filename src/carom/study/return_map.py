@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from .. import errors
-from .._arguments import Name, Names
+from .._arguments import DriftsLike, Name
 from ..hybrid import outcome
 from ..hybrid._carry import begin
 from ..hybrid._run import executable, to_end
@@ -54,13 +55,14 @@ class ReturnMap:
     Integrated with `dopri8` at rtol 1e-11 unless `settings` say otherwise. Made from a run that has been through the
     event at least once, which shows in which phases the automata are there.
 
-    - `drifts`: coordinates that may shift by a constant from return to return, by their names in signals: ["base.x"]
+    - `drifts`: coordinates and extra states that may shift by a constant from period to period, by their names in
+      signals: ["base.x"], or {"angle": 2 * pi}, where it is known by how much
     - `exchange`: names that are exchanged after every return, {"left": "right"}: of links, contacts, controllers and
       their phases. The next event is then that of the counterpart
     - `times`: so many returns are one application of the map
     """
 
-    drifts: tuple[int, ...] = ()
+    drifts: Mapping[int, float | None] = types.MappingProxyType({})
     times = 1
     swap: Relabelling | None = None
     names: tuple[Entry, ...] = ()
@@ -73,7 +75,7 @@ class ReturnMap:
         *,
         until: float = 1e3,
         settings: Settings | None = None,
-        drifts: Names = (),
+        drifts: DriftsLike = (),
         exchange: Mapping[str, str] | None = None,
         times: int = 1,
     ) -> None:
@@ -145,9 +147,16 @@ class ReturnMap:
         made.__dict__.update(self.__dict__, world=world)
         return made
 
+    def integration(self, goal: Index) -> Integration:
+        """How one return is integrated."""
+        return dataclasses.replace(self._integration, stop_at=jnp.asarray(goal))
+
+    def state(self, x: Given) -> Any:
+        """(q, v, extra, memory) of a state of the map, as the engine carries them."""
+        return self._shape(jnp.asarray(x, dtype=float))
+
     def _given(self, x: Given, phases: Phases, goal: Index) -> tuple[Any, ...]:
-        integration = dataclasses.replace(self._integration, stop_at=jnp.asarray(goal))
-        return self.world, integration, phases, self._shape(jnp.asarray(x, dtype=float))
+        return self.world, self.integration(goal), phases, self.state(x)
 
     def passed(self, x: Given, phases: Phases, goal: Index) -> Passed:
         """On to the event of this number. Instants that were set on the way are counted from its end."""
@@ -214,7 +223,7 @@ class ReturnMap:
     ) -> tuple[np.ndarray, np.ndarray]:
         """What becomes of directions of the state (columns); with them the world changes along `along`."""
         given = self._given(x, phases, self.goal)
-        still = jax.tree.map(np.zeros_like, _floats(self.world)) if along is None else along
+        still = jax.tree.map(np.zeros_like, floats_of(self.world, self.world)) if along is None else along
         columns, times = [], []
         push = executable(_pushed_on, (), *given, still, self._shape(jnp.asarray(directions[:, 0])))
         for direction in directions.T:
@@ -250,12 +259,13 @@ def _pushed_on(
     def run(numbers: PyTree, s: PyTree) -> Any:
         return _returned(_with_floats(world, numbers), integration, phases, s)[:2]
 
-    return jax.jvp(run, (_floats(world), state), (move, along))[1]
+    return jax.jvp(run, (floats_of(world, world), state), (move, along))[1]
 
 
-def _floats(tree: PyTree) -> tuple[Any, ...]:
-    """The real numbers among the leaves."""
-    return tuple(x for x in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(x), jnp.floating))
+def floats_of(tree: PyTree, other: PyTree) -> tuple[Any, ...]:
+    """The leaves of another tree of this shape that stand where this one has real numbers."""
+    pairs = zip(jax.tree.leaves(tree), jax.tree.leaves(other), strict=True)
+    return tuple(y for x, y in pairs if jnp.issubdtype(jnp.result_type(x), jnp.floating))
 
 
 def _with_floats(tree: PyTree, numbers: tuple[Real, ...]) -> Any:

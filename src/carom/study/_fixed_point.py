@@ -86,7 +86,7 @@ class Frame(NamedTuple):
 
 
 def kept_by(map: ReturnMap, slope: np.ndarray) -> np.ndarray:
-    """Memories that a period leaves as they are: nothing happened that would set them, and nothing follows from them."""
+    """Memories that a period leaves as they are: nothing happened that sets them, nothing follows from them."""
     if not map.names:
         return np.zeros(len(slope), dtype=bool)
     return np.array([e.kind == "memory" for e in map.names]) & np.all(slope == np.eye(len(slope)), axis=1)

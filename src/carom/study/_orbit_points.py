@@ -96,8 +96,8 @@ class Family:
         n = len(u) - 1
         if len(sizes) > n and sizes[n - 1] < ALONE * sizes[0] * 1e-3:
             raise errors.CaromError(
-                "the orbits with one parameter already form a family (a multiplier is 1 wherever it is looked: something "
-                "is conserved, or a coordinate drifts freely); name what drifts in drifts, or add a loss"
+                "the orbits with one parameter already form a family: a multiplier is 1 wherever it is looked, because "
+                "something is conserved, or a coordinate moves freely; name what drifts in drifts, or add a loss"
             )
         tangent = right[n]
         tangent = tangent if tangent @ toward >= 0.0 else -tangent
@@ -124,7 +124,8 @@ def periods_of(map: ReturnMap, x: np.ndarray) -> list[Result]:
 
 def same_parts(one: World, other: World) -> bool:
     """Do two worlds hold the same things, whatever their numbers?"""
-    return bool(jax.tree.structure(one).__eq__(jax.tree.structure(other)))
+    shapes: list[Any] = [jax.tree.structure(each) for each in (one, other)]
+    return bool(shapes[0] == shapes[1])
 
 
 def worlds_along(make: Function, first: Real) -> Function:

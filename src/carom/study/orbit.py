@@ -45,8 +45,8 @@ def find_orbit(
     """Run from a rough guess until `until` [s], then find the periodic motion through the event by Newton's method.
 
     - `event`: (automaton, exit), such as ('hand', 'touch')
-    - `drifts`: coordinates of what moves on, ["base.x"]: they may shift by a constant in every period, and `orbit.drift`
-      says by how much. Where the shift is known, it belongs to what is asked: {"angle": 2 * pi}, of an extra state
+    - `drifts`: coordinates of what moves on, ["base.x"]: they may shift by a constant in every period; `orbit.drift`
+      says by how much. Where the shift is known, it is part of the question: {"angle": 2 * pi}, of an extra state
     - `exchange`: names that change after a return. {"left": "right", "left foot": "right foot"} makes one step of a
       walker a period: legs, feet, and the phases of its controller under each other's names. Only what is alike can be
       exchanged; the world is tried before anything is solved

@@ -144,10 +144,15 @@ def test_grazing_is_named_where_a_linear_oscillator_comes_to_touch():
 
 def test_a_family_is_a_table_a_dataset_and_a_figure(up):
     table = up.to_pandas()
-    assert list(table.columns[:3]) == ["amplitude [m]", "period", "ball.slide"] and len(table) == len(up.points)
+    assert list(table.columns[:3]) == ["amplitude [m]", "period [s]", "ball.slide [m]"] and len(table) == len(up.points)
     data = up.to_xarray()
     assert data["period"].attrs["units"] == "s" and data["multipliers"].shape == up.multipliers.shape
     assert "period doubling at 0.01064369" in str(up)
+    axes = carom.figures.orbit_family(up, "rate of ball.slide").axes[0]
+    assert axes.get_xlabel() == "amplitude [m]" and axes.get_ylabel() == "rate of ball.slide [m/s]"
+    assert axes.get_legend_handles_labels()[1] == ["stable", "unstable", "period doubling"]
+    dashed = [x for line in axes.lines if line.get_linestyle() == "--" for x in line.get_xdata()]
+    assert min(dashed) == pytest.approx(DOUBLING, rel=1e-9) and data["ball.slide"].attrs["units"] == "m"
     (run,) = up.run(0)
     assert run.impacts[-1].contact == "floor" and run.t[-1] == pytest.approx(T)
     with pytest.raises(carom.CaromError, match=r"no column of an orbit family 'perod'; .*did you mean 'period'"):

@@ -23,6 +23,7 @@ from ..mechanism import State
 from ..quantities import Function, Real
 from ..result.result import Result
 from ._fixed_point import framed, kept_by
+from ._relabelling import coordinate_names
 from .return_map import ReturnMap, Slopes, floats_of
 
 MOST = 8  # Newton steps of a point: one that takes more is too far away
@@ -41,6 +42,16 @@ class Point(NamedTuple):
     steps: int
     events: tuple[tuple[str, str], ...]  # what happens in a period: automaton and exit
     slowest: tuple[float, str]  # closing speed [m/s] of the gentlest blow of a period, and its contact
+
+    def columns(self, family: Family) -> dict[str, float]:
+        """Its numbers by name; the parameter's own name is the family's."""
+        q, v = family.map.coordinates(self.u[:-1])
+        names = coordinate_names(family.map.world)
+        drifts = [family.map.names[k].name for k in family.map.drifts]
+        found = {"period": self.slopes.time} | dict(zip(names, q.tolist(), strict=True))
+        found |= {f"rate of {name}": x for name, x in zip(names, v.tolist(), strict=True)}
+        found |= {f"drift of {name}": float(x) for name, x in zip(drifts, self.drift, strict=True)}
+        return found | {"largest multiplier": float(np.abs(self.multipliers[0]))}
 
 
 @dataclasses.dataclass(frozen=True)

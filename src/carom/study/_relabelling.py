@@ -48,6 +48,13 @@ def coordinate_names(world: World) -> list[str]:
     return names + [f"{name}.bend.{j + 1}" for k, name in enumerate(top.names) for j in range(top.modes[k])]
 
 
+def coordinate_units(world: World) -> list[str]:
+    """Units of the generalized coordinates."""
+    top = world.mechanism.topology
+    own = ["m" if slides else "rad" for slides in top.slides]
+    return [*["m"] * top.base_dof, *own, *["m"] * sum(top.modes)]
+
+
 def _base(world: World, tree: int) -> str:
     top = world.mechanism.topology
     return "base" if sum(top.free) == 1 else f"base.{top.tree_names[tree]}"

@@ -20,7 +20,7 @@ from ..mechanism import State
 from ..quantities import Function, Given
 from ._fixed_point import frame_of
 from ._orbit_points import Family, Point, periods_of, same_parts, worlds_along
-from ._relabelling import coordinate_names
+from ._relabelling import coordinate_names, coordinate_units
 from ._special_points import between, changed, special, told_change
 from .orbit import LONGER
 from .orbit_family import GRAZE, OrbitFamily, SpecialPoint
@@ -172,6 +172,7 @@ def _told(family: Family, name: str, points: list[Point], found: list[SpecialPoi
         map.event,
         map.times,
         tuple(coordinate_names(map.world)),
+        tuple(coordinate_units(map.world)),
         tuple(map.names[k].name for k in map.drifts),
         np.array([point.u[-1] for point in points]),
         np.array([point.slopes.time for point in points]),

@@ -33,6 +33,7 @@ class SpecialPoint(NamedTuple):
     q: np.ndarray
     v: np.ndarray
     multipliers: np.ndarray
+    values: dict[str, float]  # the columns of the family, there
     about: str  # of grazing: the event; of a Neimark-Sacker bifurcation: the angle of the multipliers
 
     def __str__(self) -> str:
@@ -54,6 +55,7 @@ class OrbitFamily:
     event: tuple[str, str]
     times: int
     coordinates: tuple[str, ...]
+    units: tuple[str, ...]  # of the coordinates
     drifts: tuple[str, ...]
     parameter: np.ndarray
     period: np.ndarray
@@ -85,19 +87,29 @@ class OrbitFamily:
 
     def columns(self) -> dict[str, np.ndarray]:
         """Everything that has one number a point, by name."""
-        found = {self.name: self.parameter, "period": self.period}
-        found |= {name: self.q[:, k] for k, name in enumerate(self.coordinates)}
-        found |= {f"rate of {name}": self.v[:, k] for k, name in enumerate(self.coordinates)}
-        found |= {f"drift of {name}": self.drift[:, k] for k, name in enumerate(self.drifts)}
-        return found | {"largest multiplier": np.abs(self.multipliers[:, 0]), "stable": self.stable}
+        rows = [point.columns(self.family) for point in self.points]
+        numbers = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return {self.name: self.parameter} | numbers | {"stable": self.stable}
+
+    def head(self, of: Name) -> str:
+        """The name of a column with its unit."""
+        unit = self.unit(of)
+        return f"{of} [{unit}]" if unit else of
+
+    def unit(self, of: Name) -> str:
+        """Of a column; '' where it has none, or its name says it."""
+        units = dict(zip(self.coordinates, self.units, strict=True))
+        found = {"period": "s", **units} | {f"rate of {name}": f"{unit}/s" for name, unit in units.items()}
+        found |= {f"drift of {name}": units.get(name, "") for name in self.drifts}
+        return found.get(of, "")
 
     def to_pandas(self) -> Any:
-        """A table: a row a point."""
+        """A table: a row a point, units in its heads."""
         try:
             import pandas
         except ImportError:
             raise errors.CaromError("to_pandas needs pandas, which is not installed; pip install pandas") from None
-        return pandas.DataFrame(self.columns())
+        return pandas.DataFrame({self.head(name): column for name, column in self.columns().items()})
 
     def to_xarray(self) -> Any:
         """A Dataset over the points; the parameter is a coordinate, as it may turn back."""
@@ -110,7 +122,9 @@ class OrbitFamily:
         }
         columns["multipliers"] = (("point", "multiplier"), self.multipliers)
         data = xarray.Dataset(columns, coords={self.name: ("point", self.parameter)})
-        data["period"].attrs["units"] = "s"
+        for name in data.data_vars:
+            unit = self.unit(str(name))
+            data[name].attrs |= {"units": unit} if unit else {}
         return data
 
     def __str__(self) -> str:

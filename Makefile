@@ -46,12 +46,12 @@ bench: $(VENV)/verify-ready
 # The documentation as a site, in build/site: no network is asked, and every link is followed.
 docs: $(VENV)/docs-ready
 	$(BIN)/python tools/site.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site: build/site/index.html"
 
 # A wheel in an empty environment: it must list, run and report.
 wheel: $(VENV)/ready
-	$(BIN)/pytest verify/test_wheel.py
+	$(BIN)/pytest tests/cli/test_wheel.py
 
 format: $(VENV)/ready
 	$(BIN)/ruff format .

@@ -3,6 +3,7 @@
 .venv/bin/python tools/site.py                 # runs every shipped scenario that has no report yet
 .venv/bin/python tools/site.py --gallery ball-drop     # those alone
 .venv/bin/python tools/site.py --no-gallery    # pages without runs, for checks of links
+.venv/bin/python tools/site.py --into FOLDER   # pages and runs there
 
 `make docs` calls it, then mkdocs. Links between documents stay as they are in the repository: pages keep its layout.
 """
@@ -22,8 +23,7 @@ from types import ModuleType
 import carom
 
 ROOT = Path(__file__).parent.parent
-PAGES, RUNS = ROOT / "build" / "pages", ROOT / "build" / "gallery"
-COPIED = ("docs", "examples", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE")
+COPIED = ("docs", "examples", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "constraints.txt")
 READ = ("benchmarks", "verify")  # folders of which the README is a page
 GROUPS = {
     "mechanism": "Mechanisms",
@@ -48,28 +48,31 @@ def main() -> None:
     ask = argparse.ArgumentParser(description="Gather the pages of the site.")
     ask.add_argument("--no-gallery", action="store_true", help="run nothing")
     ask.add_argument("--gallery", nargs="*", help="scenarios to run; all shipped if left out")
+    ask.add_argument("--into", type=Path, default=ROOT / "build", help="where pages and runs are put")
     given = ask.parse_args()
-    shutil.rmtree(PAGES, ignore_errors=True)
-    PAGES.mkdir(parents=True)
-    gather()
-    reference()
-    gallery([] if given.no_gallery else given.gallery)
-    validation()
+    pages, runs = given.into / "pages", given.into / "gallery"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    gather(pages)
+    reference(pages)
+    gallery(pages, runs, [] if given.no_gallery else given.gallery)
+    validation(pages, runs)
 
 
-def gather() -> None:
+def gather(pages: Path) -> None:
     """Documents, as they are."""
     for name in COPIED:
         source = ROOT / name
         copy = shutil.copytree if source.is_dir() else shutil.copy
-        copy(source, PAGES / name)
+        copy(source, pages / name)
     for name in READ:
-        (PAGES / name).mkdir()
-        shutil.copy(ROOT / name / "README.md", PAGES / name)
-    shutil.copy(ROOT / "README.md", PAGES / "index.md")
+        (pages / name).mkdir()
+        shutil.copy(ROOT / name / "README.md", pages / name)
+    shutil.copy(ROOT / "README.md", pages / "index.md")
+    shutil.copytree(ROOT / "tools" / "site_scripts", pages / "scripts")
 
 
-def reference() -> None:
+def reference(pages: Path) -> None:
     """A page for every group of public names, and one that lists them."""
     groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in carom.__all__:
@@ -78,7 +81,7 @@ def reference() -> None:
             continue
         package = thing.__module__.split(".")[1] if "." in thing.__module__ else ""
         groups[GROUPS.get(package, REST)].append((name, f"{thing.__module__}.{thing.__qualname__}"))
-    folder = PAGES / "reference"
+    folder = pages / "reference"
     folder.mkdir()
     listed = ["# Reference", "", "Everything that `import carom` offers, by subject.", ""]
     for title in (*GROUPS.values(), REST):
@@ -92,15 +95,15 @@ def reference() -> None:
     (folder / "index.md").write_text("\n".join(listed) + "\n", encoding="utf-8")
 
 
-def gallery(asked: list[str] | None) -> None:
+def gallery(pages: Path, runs: Path, asked: list[str] | None) -> None:
     """Reports of shipped scenarios, made once, with a picture of each."""
     from carom.scenario.library import load, names
 
-    folder = PAGES / "gallery"
+    folder = pages / "gallery"
     folder.mkdir()
     cards = []
     for name in names() if asked is None else asked:
-        made = RUNS / name
+        made = runs / name
         if not (made / "report.html").exists():
             _run(name, made)
         shutil.copy(made / "report.html", folder / f"{name}.html")
@@ -127,10 +130,10 @@ def _run(name: str, folder: Path) -> None:
     write(perform(load(name), lambda words: None, False), folder, replace=True)
 
 
-def validation() -> None:
+def validation(pages: Path, runs: Path) -> None:
     """Numbers that the sources print, beside those that carom gave, of every shipped scenario that has been run."""
     rows = []
-    for file in sorted(RUNS.glob("*/summary.json")):
+    for file in sorted(runs.glob("*/summary.json")):
         told = json.loads(file.read_text(encoding="utf-8"))
         for key, q in told["quantities"].items():
             if q.get("expected") is None:
@@ -145,7 +148,7 @@ def validation() -> None:
         "| scenario | number | carom | source | unit | verdict | where it comes from |\n|---|---|---|---|---|---|---|\n"
     )
     text = f"# Numbers of the sources\n\n{words}\n\n{head if rows else ''}" + "\n".join(rows) + "\n"
-    (PAGES / "gallery" / "validation.md").write_text(text, encoding="utf-8")
+    (pages / "gallery" / "validation.md").write_text(text, encoding="utf-8")
 
 
 def _number(value: float | None) -> str:

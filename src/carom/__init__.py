@@ -134,6 +134,8 @@ if TYPE_CHECKING:
     from .experiment.comparing import compare as compare
     from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
     from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
+    from .experiment.optimizing import Optimum as Optimum
+    from .experiment.optimizing.optimize import optimize as optimize
     from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
@@ -155,6 +157,8 @@ if TYPE_CHECKING:
     from .mechanism import Slider as Slider
     from .mechanism import State as State
     from .mechanism import side_by_side as side_by_side
+    from .optimal import Estimates as Estimates
+    from .optimal import KalmanFilter as KalmanFilter
     from .optimal import OptimalPath as OptimalPath
     from .optimal import QuadraticCost as QuadraticCost
     from .optimal import Stepping as Stepping

@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     StartLike: TypeAlias = State | Callable[[Any], State]  # of a batch: a state, or a function of the parameters
     PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
+    SensorsLike: TypeAlias = str | Sequence[str] | Callable[..., Any]  # signals, or a function of the state
+    TruthLike: TypeAlias = Any  # rollouts of Stepping, or rows of states
     FileLike: TypeAlias = str | Path
     ScenarioLike: TypeAlias = Scenario | str | Path  # a scenario, the name of a shipped one, or a file
     DataLike: TypeAlias = str | Path | Mapping[str, Any] | Sequence[Any]  # files, columns, or several of them
@@ -104,4 +106,6 @@ else:
     ) = AutomatonLike = Any
     JointValues = ModesLike = WaysLike = UntilLike = ComparedLike = ScenarioLike = DataLike = StudyLike = Any
     ClusterLike = PassageLike = Any
-    TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = FileLike = Any
+    TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = SensorsLike = (
+        TruthLike
+    ) = FileLike = Any

@@ -216,3 +216,33 @@ def test_labels_of_forces_never_overprint(browser, bounced, tmp_path):
             assert a["x1"] <= b["x0"] or b["x1"] <= a["x0"] or a["y1"] <= b["y0"] or b["y1"] <= a["y0"]
     # More contacts than colours: five have lines of their own, the others share one entry.
     assert ask(browser, "carom.lines()") == [*(f"floor {k}" for k in range(5)), "9 others"]
+
+
+def test_what_travels_far_is_followed(browser, tmp_path):
+    """A ball that flies three metres, thirty times its size: it stays in the picture, and large enough to be seen."""
+    ball = carom.Mechanism([carom.Disk(radius=0.05, mass=1.0)], base=carom.Free())
+    world = carom.World(ball, gravity=0.0)
+    run = carom.simulate(world, world.state(base=(0.0, 0.0), base_velocity=(3.0, 0.0)), until=1.0)
+    page = write_report(tmp_path / "far.html", run, title="Far")
+    sized(browser, 1400, 900)
+    browser.get(page.as_uri())
+    wide = ask(browser, "document.getElementById('scene').clientWidth")
+    for t in (0.0, 0.3, 0.8, 1.0):
+        ask(browser, f"carom.seek({t})")
+        wait(browser, "carom.drawn() === carom.show()")
+        left, right = (ask(browser, f"carom.place({3.0 * t + side}, 0)")[0] for side in (-0.05, 0.05))
+        assert left >= 0.0 and right <= wide and right - left > 0.1 * wide
+
+
+def test_rounding_of_a_blow_without_rebound_is_told_as_nothing(browser, tmp_path):
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    floor = carom.Contact(
+        ball.tip, carom.Plane(point=(0.0, 0.1), normal=(0.3, 1.0)), carom.Plastic(), radius=0.1, name="slope"
+    )
+    world = carom.World(ball, contacts=floor, gravity=9.81)
+    run = carom.simulate(world, world.state(base=(0.0, 1.1)), until=1.0)
+    assert 0.0 < abs(run.impacts[0].normal_velocity_after) < 1e-12, "no rounding: this test shows nothing"
+    browser.get(write_report(tmp_path / "plastic.html", run, title="Down", about="as `told`").as_uri())
+    told = browser.find_element(By.CSS_SELECTOR, "main").text.replace("\u00a0", " ")
+    assert ", 0 m/s after" in told and "before and 0 m/s after, a restitution of 0." in told
+    assert browser.find_element(By.CSS_SELECTOR, ".about code").text == "told"

@@ -220,7 +220,7 @@ REFUSED = {
     r"different lengths: 'impact' 2, 't_start' 1": ({"impact": [1, 2], "t_start": [0.4]}, EH),
     r"column 'y.ball.tip' of the data is in s, and .* measured in m": ({"t": [0, 1], "y.ball.tip [s]": [1, 1]}, EH),
     r"unit of column 't_start' of the data, 'secs'": ({"impact": [1, 2], "t_start [secs]": [0.4, 1.2]}, EH),
-    r"there is no measure 'heigth'": ({"heigth": [1.0, 2.0]}, EH),
+    r"column 'heigth' of the data: there is no measure 'heigth'.*need a column t": ({"heigth": [1.0, 2.0]}, EH),
     r"has no derivatives": ({"impacts.count": [3.0]}, EH),
 }
 

@@ -11,7 +11,6 @@ import numpy as np
 from .._arguments import FileLike, UntilLike
 from .._simulation import simulate
 from ..captures import Capture, after_capture, capture, capture_by_pseudo_inverse
-from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
 from ..hybrid.outcome import NOT_FINITE, RUNNING
@@ -24,6 +23,7 @@ from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
 from ..scenario._build import assembled, beginning, mechanism_of, settings_of, state_of, world_of
+from ..scenario._crawlers import gait_of
 from ..scenario.places import at
 
 Say = Callable[[str], None]
@@ -246,11 +246,7 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
     """Every step planned by inverse dynamics, then simulated under the planned torques."""
     c = scenario.crawl
     assert c is not None
-    with at("crawl"):
-        worm = Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
-        steps = [(step.holds, step.angles) for step in c.steps]
-        gait = worm.gait(c.start, steps, [step.duration for step in c.steps], c.blend, degrees=c.degrees)
-    begins, rears, fronts = (np.asarray(x) for x in gait.ledger)
+    gait = gait_of(scenario)
     clips: list[Clip] = []
     for k, (step, asked) in enumerate(zip(gait.steps, c.steps, strict=True)):
         say(f"step {k + 1} of {len(gait.steps)}")
@@ -258,8 +254,8 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
             world = step.world(kp=asked.kp, kd=asked.kd)
         start = world.state(angles=step.first)
         result = _run(scenario, world, start, progress, until=float(step.duration))
-        front = step.holds == "front"
-        clips.append(Clip(result, float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)))
+        begin, mirrored, shift = gait.placed(k)
+        clips.append(Clip(result, begin, mirrored, shift))
         if not result.finished:
             break
     return Experiment(scenario, tuple(clips), gait=gait)

@@ -7,7 +7,8 @@ from html import escape
 from typing import NamedTuple
 
 from ..result._clip import Clip
-from ._story import NBSP, digits, plural, quantity, two_digits, unit_of
+from ._rounding import sizes, without_rounding
+from ._story import NBSP, digits, plural, quantity, speeds, two_digits, unit_of
 from .samples import Struck
 from .tabled import Quantity
 
@@ -58,16 +59,16 @@ def _hard(clips: Sequence[Clip], listed: Sequence[Struck]) -> Fact:
     i, unit = s.impact, "m" if s.blow is not None else unit_of(clips[s.clip], s.impact.contact)
     push = "N" if unit == "m" else f"N{NBSP}m"
     which = f"impact {number}: " if len(strikes) > 1 else ""
-    came, went = (quantity(abs(v), f"{unit}/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
-    speeds = (
-        f"{came} before, {went} after; {quantity(abs(i.energy_lost), 'J')} {'lost' if i.energy_lost >= 0 else 'gained'}"
-    )
+    largest = sizes(clips, [s.impact for s in listed])
+    came, went = speeds(i, unit, largest)
+    lost = without_rounding(i.energy_lost, "J", largest)
+    met = f"{came} before, {went} after; {quantity(abs(lost), 'J')} {'lost' if lost >= 0 else 'gained'}"
     if not lasting:
         return Fact(
-            "How hard", f"{quantity(i.normal_impulse, f'{push}{NBSP}s')} at most", f"{which}instantaneous; {speeds}"
+            "How hard", f"{quantity(i.normal_impulse, f'{push}{NBSP}s')} at most", f"{which}instantaneous; {met}"
         )
     lasts = f"{quantity(i.duration, 's')}, {quantity(i.max_indentation, unit)} deep"
-    return Fact("How hard", f"{quantity(i.max_normal_force, push)} at most", f"{which}{lasts}; {speeds}")
+    return Fact("How hard", f"{quantity(i.max_normal_force, push)} at most", f"{which}{lasts}; {met}")
 
 
 def _carried(clips: Sequence[Clip]) -> Fact:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from ..result._clip import Clip
 from ..result.impacts import Impact
+from ._rounding import sizes, without_rounding
 from .samples import Struck
 
 MOST_NAMED = 6  # contacts in a sentence
@@ -24,24 +25,33 @@ def digits(value: float, count: int = 4) -> str:
         return "∞" if value > 0 else "-∞" if value < 0 else "–"
     if value == 0.0:
         return "0"
-    power = int(np.floor(np.log10(abs(value))))
+    power = _power(value, count)
     if -5 <= power < 7:
         return f"{value:.{max(count - 1 - power, 0)}f}"
     mantissa, exponent = f"{value:.{count - 1}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 
-def prefix(largest: float) -> tuple[float, str]:
-    """Factor and prefix with which a number of this size is read best."""
+def _power(value: float, count: int) -> int:
+    """Of ten, as the number is written with that many digits: 0.99999 is 1.000."""
+    return int(f"{value:.{count - 1}e}".split("e")[1])
+
+
+def prefix(largest: float, count: int = 4) -> tuple[float, str]:
+    """Factor and prefix with which a number of this size, written with that many digits, is read best.
+
+    >>> prefix(0.0277), prefix(0.99999)
+    ((1000.0, 'm'), (1.0, ''))
+    """
     if not np.isfinite(largest) or largest == 0.0:
         return 1.0, ""
-    power = int(np.clip(3 * np.floor(np.log10(abs(largest)) / 3 + 1e-12), -9, 9))
+    power = int(np.clip(3 * (_power(largest, count) // 3), -9, 9))
     return 10.0**-power, PREFIXES[power]
 
 
 def quantity(value: float, unit: str, count: int = 3) -> str:
     """'27.7 kN', '144 µs'"""
-    scale, letter = prefix(value)
+    scale, letter = prefix(value, count)
     return f"{digits(value * scale, count)}\u00a0{letter}{unit}"
 
 
@@ -64,7 +74,7 @@ def story(clips: Sequence[Clip], listed: Sequence[Struck]) -> list[str]:
     out = [f"{digits(end - begin, 4).rstrip('0').rstrip('.')} s of motion{stretches}{_counted(strikes, blows)}."]
     out += [_blow(s) for s in blows]
     if strikes:
-        out.append(_hardest(clips, numbered))
+        out.append(_hardest(clips, numbered, sizes(clips, [s.impact for s in listed])))
         out.append(_taken([s for s in listed if s.blow is None]))
     out += _stood(clips)
     out += _seams(clips, blows)
@@ -100,7 +110,7 @@ def _counted(impacts: Sequence[Struck], blows: Sequence[Struck]) -> str:
     return f" with {plural(len(blows) + len(impacts), 'impact')}: {listed}{rest}"
 
 
-def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> str:
+def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]], largest: Mapping[str, float]) -> str:
     lasting = [(n, s) for n, s in numbered if s.end > s.start]
     key = (lambda pair: pair[1].impact.max_normal_force) if lasting else (lambda pair: pair[1].impact.normal_impulse)
     number, s = max(lasting or numbered, key=key)
@@ -113,14 +123,22 @@ def _hardest(clips: Sequence[Clip], numbered: Sequence[tuple[int, Struck]]) -> s
         if lasting
         else f"is instantaneous, with an impulse of {quantity(i.normal_impulse, push + ' s')}"
     )
-    return f"{which} at {digits(s.start, 6)}\u00a0s, {how}; {_rebound(i, unit)}."
+    return f"{which} at {digits(s.start, 6)}\u00a0s, {how}; {_rebound(i, unit, largest)}."
 
 
-def _rebound(i: Impact, unit: str) -> str:
-    came, went = (quantity(abs(v), f"{unit}/s") for v in (i.normal_velocity_before, i.normal_velocity_after))
+def speeds(i: Impact, unit: str, largest: Mapping[str, float]) -> tuple[str, str]:
+    """Before and after; rounding is 0."""
+    both = (i.normal_velocity_before, i.normal_velocity_after)
+    came, went = (quantity(abs(without_rounding(v, "m/s", largest)), f"{unit}/s") for v in both)
+    return came, went
+
+
+def _rebound(i: Impact, unit: str, largest: Mapping[str, float]) -> str:
+    came, went = speeds(i, unit, largest)
     if i.normal_velocity_before == 0.0:
         return f"the normal speed after it is {went}"
-    return f"the normal speed is {came} before and {went} after, a restitution of {digits(i.restitution, 3)}"
+    share = digits(without_rounding(i.restitution, "-", largest), 3)
+    return f"the normal speed is {came} before and {went} after, a restitution of {share}"
 
 
 def _taken(impacts: Sequence[Struck]) -> str:

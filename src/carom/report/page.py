@@ -71,16 +71,14 @@ def report(
     told = story(clips, listed) if words is None else words
     data = viewer_data(clips, impacts)
     numbers = [Quantity(*row) for row in quantities]
-    script = "".join(_asset(name) for name in SCRIPTS)
-    script = f'(function () {{\n"use strict";\n{script}\n}})();'
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    script = viewer_script()
     return Template(_asset("page.html")).substitute(
         script=script,
-        script_hash=f"sha256-{digest}",
+        script_hash=script_hash(script),
         style=_asset("style.css"),
         title=escape(str(title)),
         body=' class="embedded"' if embedded else "",
-        about=f'<p class="about">{escape(str(about))}</p>' if about else "",
+        about=f'<p class="about">{_marked(about)}</p>' if about else "",
         words="".join(f"<p>{escape(p)}</p>" for p in (*map(str, told[:1]), " ".join(map(str, told[1:]))) if p),
         heading="Time microscope" if impacts else "Motion",
         warnings=_warnings(warnings(clips)),
@@ -103,8 +101,33 @@ def write_report(path: str | Path, clips: ClipsLike, **options: Any) -> Path:
     return path
 
 
+def viewer_script() -> str:
+    """The one script of a report."""
+    script = "".join(_asset(name) for name in SCRIPTS)
+    return f'(function () {{\n"use strict";\n{script}\n}})();'
+
+
+def script_hash(script: str) -> str:
+    """By which the policy of a page lets this script run, and no other."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode('ascii')}"
+
+
 def _asset(name: str) -> str:
     return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _marked(words: str) -> str:
+    """Words as HTML; what stands in backticks is code.
+
+    >>> _marked("the variant `held` & more")
+    'the variant <code>held</code> &amp; more'
+    """
+    pieces = [escape(piece) for piece in str(words).split("`")]
+    whole = len(pieces) // 2 * 2  # a last backtick without a partner stays
+    out = "".join(
+        f"{words}<code>{code}</code>" for words, code in zip(pieces[:whole:2], pieces[1:whole:2], strict=True)
+    )
+    return out + "`".join(pieces[whole:]) if len(pieces) % 2 else escape(str(words))
 
 
 # -- the rest ----------------------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..result._clip import Clip
 from ..result._columns import IMPACTS, STANCES, Column
-from ..result.impacts import Impact
+from ._rounding import NOISE
+from ._rounding import sizes as sizes_of
 from ._story import digits, plural, prefix, unit_of
 from .samples import Struck
 
 MOST_ROWS = 400  # of a table of impacts
-NOISE = 1e-9  # of the largest value of a unit: what is smaller is shown as 0
 ROUNDING = 1e-11  # of a number: a smaller difference is none
 
 
@@ -50,7 +50,7 @@ def impact_table(impacts: Sequence[Struck], clips: Sequence[Clip]) -> str:
     if any(s.blow is None and unit_of(clips[s.clip], s.impact.contact) == "rad" for s in impacts):
         notes.append("At a joint's stop, read radians for metres and newton metres for newtons.")
     begins = [s.start for s in shown]
-    rows, sizes = [s.impact for s in shown], _sizes(clips, [s.impact for s in impacts])
+    rows, sizes = [s.impact for s in shown], sizes_of(clips, [s.impact for s in impacts])
     return _rows("impacts", "Impacts", IMPACTS, rows, begins, "begins", sizes, notes, buttons)
 
 
@@ -63,19 +63,8 @@ def stance_table(clips: Sequence[Clip]) -> str:
     notes = [f"stances.csv has {plural(len(found) - len(shown), 'more stance')}."] if len(found) > len(shown) else []
     begins = [s.t_start + ahead for s, ahead in shown]
     impacts = [i for clip in clips for i in clip.result.impacts]
-    rows, sizes = [s for s, _ in shown], _sizes(clips, impacts)
+    rows, sizes = [s for s, _ in shown], sizes_of(clips, impacts)
     return _rows("stances", "Stances", STANCES, rows, begins, "touch-down", sizes, notes)
-
-
-def _sizes(clips: Sequence[Clip], impacts: Sequence[Impact]) -> dict[str, float]:
-    """The largest value of every unit in a run: what is far smaller is rounding."""
-    out = {"-": 1.0, "J": max(clip.result.energy.in_play for clip in clips)}
-    tables = ((IMPACTS, impacts), (STANCES, [s for clip in clips for s in clip.result.stances]))
-    for columns, rows in tables:
-        for c in (c for c in columns if c.head):
-            found = (abs(v) for v in map(c.read, rows) if np.isfinite(v))
-            out[c.unit] = max((out.get(c.unit, 0.0), *found))
-    return out
 
 
 def _rows(
@@ -130,7 +119,7 @@ def _speaks(value: float, least: float) -> bool:
 
 def _scale(column: Column, values: Sequence[float]) -> tuple[float, str]:
     finite = [abs(v) for v in values if np.isfinite(v)]
-    return prefix(max(finite, default=0.0)) if column.scaled else (1.0, "")
+    return prefix(max(finite, default=0.0), 4) if column.scaled else (1.0, "")
 
 
 def _head(name: str, unit: str) -> str:

@@ -14,7 +14,7 @@ from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
 from .element_tables import Element
-from .fields import Number, Numbers, Part, Table, Text, Word, says
+from .fields import Number, Numbers, Part, Point, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
 from .surface_tables import Surface
@@ -95,12 +95,14 @@ class Stride(Part):
 class Crawl(Part):
     """An inchworm that passes a wave through its body, step by step."""
 
-    length: Number = says("of a link [m] > 0")
-    mass: Number = says("of a link [kg] > 0")
+    length: Number | Numbers = says("of a link [m] > 0; or of each, from the rear to the front")
+    mass: Number | Numbers = says("of a link [kg] > 0; or of each, from the rear to the front")
     links: Annotated[int, Field(ge=2, le=8)] = says("how many links", 4)
     friction: Number = says("coefficient of a foot that slides", 0.4)
     gravity: Number = says("[m/s^2]", 9.81)
     slope: Number = says("of the ground, positive uphill [rad]", 0.0)
+    surface: Word | None = says("name of the surface on which it crawls; level ground if left out", None)
+    foot: Point = says("near (x, y) the foot stands that holds first, on a surface [m]", [0.0, 0.0])
     start: Numbers = says("led angles of the first posture [rad, or degrees]")
     degrees: bool = says("angles in degrees?", False)
     blend: Number | None = says("of the parabolic blends [s]; a tenth of the duration if left out", None)

@@ -54,7 +54,15 @@ def find_orbit(
     - `settings` are those of the run from the guess and of the return map; without them the run has the defaults of
       every run, the map those of `ReturnMap`
 
-        carom.find_orbit(world, ("hand", "touch"), world.state(angles=[60, 45], degrees=True), until=2.0)
+    A ball that loses nothing comes back after 2 v / g, whatever its speed v; so it is neutral, not stable:
+
+    >>> import carom
+    >>> ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    >>> floor = carom.Contact(ball.tip, carom.Plane(height=0.0), carom.Newton(1.0), radius=0.1, name="floor")
+    >>> world = carom.World(ball, contacts=floor, gravity=9.81)
+    >>> orbit = carom.find_orbit(world, ("rigid contacts", "strike floor"), world.state(base=(0.0, 1.1)), until=2.0)
+    >>> print(round(9.81 * orbit.period / (2 * orbit.v[1]), 9), round(abs(orbit.multipliers[0]), 6), orbit.stable)
+    1.0 1.0 False
     """
     result = simulate(world, start, until=until, settings=settings)
     found = ReturnMap(
@@ -82,7 +90,17 @@ def bifurcation(
     upwards (`direction` 1), downwards (-1) or both (0). `make(value)` makes the world; only its numbers may depend on
     the value, so that it is compiled once.
 
-        carom.bifurcation(valve, flows, lambda t, q, v: v[0], start, until=1e3, keep=32, discard=200, direction=-1)
+    >>> import carom
+    >>> ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    >>> def world(restitution):
+    ...     law = carom.Newton(restitution)
+    ...     floor = carom.Contact(ball.tip, carom.Plane(height=0.0), law, radius=0.1, name="floor")
+    ...     return carom.World(ball, contacts=floor, gravity=9.81)
+    >>> start, strike = world(1.0).state(base=(0.0, 1.1)), ("rigid contacts", "strike floor")
+    >>> for section in carom.bifurcation(world, [0.5, 1.0], strike, start, until=1.4, keep=2, discard=0):
+    ...     print(section.v[:, 1].round(6))  # half as fast after every strike, and ever the same
+    [2.214723 1.107362]
+    [4.429447 4.429447]
     """
     if keep < 1:
         raise errors.CaromError(f"keep of bifurcation is {keep}; it must be at least 1")

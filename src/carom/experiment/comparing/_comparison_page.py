@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -17,6 +15,7 @@ from ...report._data import _doubles as doubles
 from ...report._data import _floats as floats
 from ...report._data import as_json, viewer_data
 from ...report._story import story
+from ...report.page import script_hash
 from ...report.samples import struck
 from ...result._files import write_text
 from ._compared import Compared
@@ -32,13 +31,12 @@ def write_page(
 ) -> Path:
     """Write the page: whole, or not at all."""
     script = f'(function () {{\n"use strict";\n{shared_script()}{asset("comparison.js")}\n}})();'
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     labels = " and ".join(side.label for side in sides)
     data = {"sides": [_side(side) for side in sides], "chosen": list(chosen or _first(sides))}
     text = Template(asset("comparison.html")).substitute(
         title=escape(f"Compared: {labels}"),
         script=script,
-        script_hash=f"sha256-{digest}",
+        script_hash=script_hash(script),
         style=shared_style() + asset("comparison.css"),
         data=as_json(data),
         tables="".join(_table(kind, sides, differences) for kind in HEADS),

@@ -106,7 +106,13 @@ def impact_channel(world: World, where: str, name: str) -> ImpactChannel:
 
 def run_channel(world: World, where: str, name: str) -> RunChannel:
     """A measure of a whole run that changes smoothly with its numbers."""
-    found: LaneMeasure = lane_measure(world, name, True)
+    try:
+        found: LaneMeasure = lane_measure(world, name, True)
+    except CaromError as trouble:
+        raise CaromError(
+            f"column '{name}' of {where}: {trouble}. (Signals over time need a column t [s], numbers of impacts a "
+            "column impact.)"
+        ) from None
     if found.recorder.key in ("impacts", "energy", "momentum"):
         raise CaromError(
             f"column '{name}' of {where} has no derivatives, so that nothing can be fitted to it; give "

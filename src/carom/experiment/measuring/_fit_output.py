@@ -142,8 +142,11 @@ def residual_rows(found: ScenarioFit) -> str:
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>{title}</title><style>{style} img {{ max-width: 100%; background: #fff; border-radius: 8px; }}</style></head>
 <body><main><h1>{title}</h1><p class="about">{about}</p>{body}</main></body></html>
 """
@@ -175,7 +178,9 @@ def fit_page(found: ScenarioFit, told: dict[str, Any], pictures: list[tuple[str,
     style = resources.files("carom.report").joinpath("assets", "style.css").read_text(encoding="utf-8")
     title = html.escape(f"Fit of {found.scenario.title or found.scenario.name}")
     about = f"{len(found.records.names)} runs, {found.records.data} data; derivatives: {told['derivatives']}; carom"
-    return PAGE.format(title=title, style=style, about=html.escape(f"{about} {told['carom']}"), body="\n".join(body))
+    return PAGE.format(
+        policy=POLICY, title=title, style=style, about=html.escape(f"{about} {told['carom']}"), body="\n".join(body)
+    )
 
 
 def _parameter_row(name: str, told: dict[str, Any]) -> tuple[str, ...]:
@@ -199,4 +204,6 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
         + "</tr>"
         for row in rows
     )
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
+    name = html.escape(f"Table by {head[0]}" if head[0] else "Correlations")
+    box = f'<div class="scroll" tabindex="0" role="group" aria-label="{name}">'
+    return f"{box}<table><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..._arguments import Count, DataLike, Names, NoiseLike, ScenarioLike
 from ...errors import CaromError, CaromWarning, name_in, number
-from ...quantities import Real
+from ...quantities import Given, Real
 from ...scenario._build import world_of
 from ...scenario._change import changed
 from ...scenario.library import load
@@ -104,7 +105,14 @@ def fit_scenario(
     - `from_first`: every run begins at its first row
     - others as in `carom.fit`
 
-        carom.fit_scenario("ball-drop", "bounces.csv", ["contacts.floor.normal.restitution", "start.base.1"])
+    A record of a fall, from 0.6 m at 9.7 m/s^2, read to a millimetre:
+
+    >>> import carom, numpy as np
+    >>> t = np.linspace(0.0, 0.3, 7)
+    >>> fall = {"t": t, "y.ball.tip": 0.6 - 0.5 * 9.7 * t**2}
+    >>> found = carom.fit_scenario("ball-drop", fall, {"gravity": 9.8, "start.base.1": 0.7}, noise=1e-3)
+    >>> {name: round(value, 6) for name, value in found.fit.estimate.items()}
+    {'gravity': 9.7, 'start.base.1': 0.6}
     """
     check_confidence(confidence)
     base = load(scenario) if isinstance(scenario, str | Path) else scenario
@@ -120,17 +128,14 @@ def fit_scenario(
     if time is not None:
         number("fit", "time", time, above=0.0)
     effort = Effort(max_evaluations, starts, seed, None if time is None else float(time), progress)
-    found = fitted(
-        problem,
-        flat(predictor),
-        guess,
-        effort,
-        True,
-        float(confidence),
-        lambda p: dict(zip(names, p, strict=True)),
-        throw,
-    )
+    named = partial(_named, names)
+    found = fitted(problem, flat(predictor), guess, effort, True, float(confidence), named, throw)
     return _told(base, predictor, found)
+
+
+def _named(names: tuple[str, ...], p: Given) -> dict[str, Any]:
+    """Parameters by their paths."""
+    return dict(zip(names, p, strict=True))
 
 
 def predictor_of(

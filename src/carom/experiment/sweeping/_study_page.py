@@ -12,6 +12,7 @@ import numpy as np
 from ..._arguments import Count, FileLike, StudyLike
 from ...errors import CaromError
 from ...hybrid import outcome
+from ...report.page import script_hash, viewer_script
 from ...result._files import write_text
 from ...result._json_values import clean
 from ._study_formats import flat
@@ -39,7 +40,9 @@ def study_page(data: StudyLike, path: FileLike, store: FileLike = "study.zarr", 
     told = _embedded(_told(table, str(store)) | {"plays": plays_of(data, plays)})
     title = html.escape(_title(data))
     style, script = ((ASSETS / name).read_text(encoding="utf-8") for name in ("study.css", "study.js"))
-    write_text(place, PAGE.format(title=title, style=style, data=told, script=script, about=html.escape(_about(data))))
+    scripts = " ".join(f"'{script_hash(each)}'" for each in (script, viewer_script()))  # its own, and of runs that play
+    page = {"policy": POLICY.format(scripts), "title": title, "about": html.escape(_about(data)), "style": style}
+    write_text(place, PAGE.format(data=told, script=script, **page))
     return place
 
 
@@ -53,15 +56,20 @@ def _numbers(table: StudyLike) -> int:
     return int(sum(column.size for column in table.data_vars.values()))
 
 
+POLICY = (
+    "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+)
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>{title}</title><style>{style}</style></head>
 <body><main><h1>{title}</h1><p class="about">{about}</p>
 <form id="choose"></form><div class="plot"><canvas id="map" width="900" height="520" tabindex="0"></canvas></div>
 <p id="told" role="status">Move over the picture: the values of a run. Click: its command; where there is a ring,
 it plays.</p>
 <p><code id="command"></code></p>
-<iframe id="play" title="The run that was clicked" hidden></iframe></main>
+<iframe id="play" title="The run that was clicked" sandbox="allow-scripts allow-downloads" hidden></iframe></main>
 <script type="application/json" id="study">{data}</script><script>{script}</script></body></html>
 """
 

@@ -83,7 +83,7 @@ def validate(folder: str | Path, out: str | Path, *, progress: bool | None = Non
     finally:
         line.close()
     if len(missing) == len(CHAPTERS):
-        raise CaromError(f"none of the records was found in {folder}: {' '.join(missing.values())}")
+        raise CaromError(f"none of the records was found in {folder}: {'; '.join(missing.values())}")
     write_text(out / "measured.md", "\n\n".join(part.strip() for part in parts) + "\n")
     return missing
 

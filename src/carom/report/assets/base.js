@@ -14,24 +14,25 @@ const doubles = (text) => new Float64Array(bytes(text).buffer);
 
 const PREFIX = { "9": "G", "6": "M", "3": "k", "0": "", "-3": "m", "-6": "µ", "-9": "n" };
 
-// The power of ten, a multiple of three, with which a number of this size is read best.
-function powerOf(value) {
+// The power of ten, a multiple of three, with which a number, written with so many digits, is read best.
+function powerOf(value, count = 4) {
   const size = Math.abs(value);
   if (!(size > 0) || !isFinite(size)) return 0;
-  return clamp(3 * Math.floor(Math.log10(size) / 3 + 1e-9), -9, 9);
+  return clamp(3 * Math.floor(wholeOf(size, count) / 3), -9, 9);
 }
+// Of ten: 0.99999, as it is written with four digits, is 1.000.
+const wholeOf = (value, count) => Number(value.toExponential(count - 1).split("e")[1]);
 const minus = (text) => text.replace("-", "\u2212");
 
 function digits(value, count) {
   if (value === 0) return "0";
-  const whole = Math.floor(Math.log10(Math.abs(value)) + 1e-12);
-  return minus(value.toFixed(clamp(count - 1 - whole, 0, 12)));
+  return minus(value.toFixed(clamp(count - 1 - wholeOf(value, count), 0, 12)));
 }
 // 27.7 kN; below `least` it is nothing.
 function quantity(value, unit, least = 0, count = 3) {
   if (!isFinite(value)) return "\u2013";
   if (Math.abs(value) <= least) return "0 " + unit;
-  const power = powerOf(value);
+  const power = powerOf(value, count);
   return digits(value / Math.pow(10, power), count) + "\u202f" + PREFIX[power] + unit;
 }
 // In a unit that stays, as in the tables: four digits, and what is far smaller than the largest is nothing.
@@ -39,8 +40,7 @@ function inUnit(value, largest, unit) {
   if (!isFinite(value)) return "\u2013";
   const power = powerOf(largest), shown = value / Math.pow(10, power);
   if (!(Math.abs(value) > 1e-9 * largest)) return "0 " + PREFIX[power] + unit;
-  const whole = Math.floor(Math.log10(Math.abs(shown)) + 1e-12);
-  return minus(shown.toFixed(clamp(3 - whole, 0, 7))) + "\u202f" + PREFIX[power] + unit;
+  return minus(shown.toFixed(clamp(3 - wholeOf(shown, 4), 0, 7))) + "\u202f" + PREFIX[power] + unit;
 }
 const grouped = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 

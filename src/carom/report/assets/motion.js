@@ -2,6 +2,23 @@
 
 const MOST_TOLD = 6;  // contacts that have a colour and a lane of their own
 
+const FAR = 8;  // own sizes: what travels farther is followed by the picture
+
+// Around all links in a frame: left, bottom, right, top.
+function boxOf(clip, k) {
+  const box = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const l of clip.links) {
+    const from = l.moving === false ? 0 : 2 * l.n * k, r = l.radius;
+    for (let i = from; i < from + 2 * l.n; i += 2) {
+      box[0] = Math.min(box[0], l.xy[i] - r);
+      box[1] = Math.min(box[1], l.xy[i + 1] - r);
+      box[2] = Math.max(box[2], l.xy[i] + r);
+      box[3] = Math.max(box[3], l.xy[i + 1] + r);
+    }
+  }
+  return box;
+}
+
 class Run {
   constructor(packed) {
     Object.assign(this, packed);
@@ -32,6 +49,33 @@ class Run {
     this.stances = packed.stances || [];
     this.ranks = this.ranked();
     this.deep = this.maxDepth > 1e-9;
+    this.way = this.travelled();
+  }
+
+  // What travels far beyond its own size along the ground: from where to where, between which heights, and how large it
+  // is; null otherwise.
+  travelled() {
+    const all = [Infinity, Infinity, -Infinity, -Infinity];
+    let size = 0;
+    for (const clip of this.clips) {
+      for (let k = 0; k < clip.t.length; k++) {
+        const [left, bottom, right, top] = boxOf(clip, k);
+        size = Math.max(size, right - left);
+        [left, bottom].forEach((v, i) => (all[i] = Math.min(all[i], v)));
+        [right, top].forEach((v, i) => (all[2 + i] = Math.max(all[2 + i], v)));
+      }
+    }
+    size = Math.max(size, all[3] - all[1]);
+    return size > 0 && all[2] - all[0] > FAR * size ? { left: all[0], right: all[2], bottom: all[1], top: all[3], size } : null;
+  }
+
+  // What the picture shows at an instant: everything, or as high as the whole way and two and a half sizes wide.
+  seen(clip, f) {
+    const way = this.way;
+    if (!way) return this.box;
+    const a = boxOf(clip, f.k), b = boxOf(clip, f.next), half = 1.25 * way.size, air = 0.15 * way.size;
+    const middle = clamp(mix(a[0] + a[2], b[0] + b[2], f.w) / 2, way.left + half, way.right - half);
+    return [middle - half, way.bottom - air, middle + half, way.top + air];
   }
 
   // Contacts by the force or the impulse that they had: the first five are told apart, the others are one group.

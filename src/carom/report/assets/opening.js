@@ -74,5 +74,6 @@ window.carom = {
   }),
   labels: () => scene.taken.filter((box) => box.text),
   hidden: () => scene.crowded,
+  place: (x, y) => scene.px([x, y]),
   lines: () => [...new Set(scope.panels[0].lines.map((line) => line.name))].sort((a, b) => a.endsWith("others") - b.endsWith("others") || (a < b ? -1 : 1)),
 };

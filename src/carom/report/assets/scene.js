@@ -51,7 +51,7 @@ class Scene {
 
   // Fit the box; zooming moves towards what touches, or the tip.
   aim() {
-    const [left, bottom, right, top] = this.run.box, air = 14;
+    const [left, bottom, right, top] = this.run.seen(this.clip, this.f), air = 14;
     // A page in a frame is drawn once before it has a size: what has no room is drawn small, not inside out.
     const room = (pixels) => Math.max(pixels, 1);
     const fit = Math.min(room(this.w - 2 * air) / (right - left), room(this.h - 2 * air - 34) / (top - bottom));

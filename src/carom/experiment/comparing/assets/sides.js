@@ -196,7 +196,9 @@ class Stage {
         for (const r of runs) r[size] = most;
       }
       const all = [0, 1].map((k) => Math.min(...boxes.map((b) => b[k]))).concat([2, 3].map((k) => Math.max(...boxes.map((b) => b[k]))));
-      for (const r of runs) r.box = all;
+      const ways = runs.map((r) => r.way), far = ways.every(Boolean), size = far && Math.max(...ways.map((way) => way.size));
+      const [bottom, top] = far ? [Math.min(...ways.map((way) => way.bottom)), Math.max(...ways.map((way) => way.top))] : [];
+      for (const r of runs) Object.assign(r, { box: all, way: far ? { ...r.way, size, bottom, top } : null });
     }
     this.s = clamp(this.clock.toS(clamp(t, begin, end)), 0, this.clock.length);
     this.choose(this.chosen);

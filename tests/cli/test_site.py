@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from ..browser.test_report import browser as browser
+from ..browser.test_report import sized, wait
+
 pytest.importorskip("mkdocs", reason="mkdocs is not installed; run: pip install 'carom[docs]'")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 class Links(html.parser.HTMLParser):
@@ -44,11 +48,13 @@ def read(page: Path) -> Links:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    here = {"cwd": ROOT, "capture_output": True, "text": True}
-    gathered = subprocess.run([sys.executable, "tools/site.py", "--gallery", "ball-drop"], **here)
-    assert gathered.returncode == 0, gathered.stderr
-    built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)], **here)
+    where = {"NO_MKDOCS_2_WARNING": "1", "CAROM_PAGES": str(folder / "pages")}
+    here = {"cwd": ROOT, "capture_output": True, "text": True, "env": os.environ | where}
+    made = subprocess.run([sys.executable, "tools/site.py", "--into", folder, "--gallery", "ball-drop"], **here)
+    assert made.returncode == 0, made.stderr
+    built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-d", folder / "site"], **here)
     assert built.returncode == 0, built.stdout + built.stderr
+    folder = folder / "site"
     return {page: read(page) for page in folder.rglob("*.html")}, folder
 
 
@@ -78,3 +84,19 @@ def test_the_reference_has_every_public_name(site):
     text = "".join(page.read_text(encoding="utf-8") for page in site[0] if page.parent.name == "reference")
     for name in ("simulate", "World", "Mechanism", "Contact", "JacksonGreen", "batch", "fit", "Result", "Impact"):
         assert f'.{name}"' in text and hasattr(carom, name), name
+
+
+def test_examples_in_docstrings_are_code(site):
+    told = [page.read_text(encoding="utf-8") for page in site[0] if page.parent.name == "reference"]
+    assert not any("<blockquote>" in text for text in told)
+    assert sum(text.count("language-pycon") for text in told) > 8
+
+
+def test_the_search_finds_in_pages_that_are_opened_as_files(site, browser):
+    browser.get_log("browser")
+    browser.get((site[1] / "index.html").as_uri())
+    sized(browser, 1400, 900)
+    browser.find_element("css selector", "input.md-search__input").click()
+    browser.switch_to.active_element.send_keys("Stronge")
+    wait(browser, "document.querySelectorAll('.md-search-result__item').length > 2")
+    assert [entry for entry in browser.get_log("browser") if entry["level"] in ("WARNING", "SEVERE")] == []

@@ -117,7 +117,11 @@ def check_identify(scenario: model.Scenario) -> model.Scenario:
             Signal(text).check(world.mechanism, world.automata)
     true_values(probe, asked)
     with at("identify", "unknown", words="unknown of identify"):
-        world_of(changed(probe, guesses_of(probe, dict(asked.unknown), "unknown")))
+        first = guesses_of(probe, dict(asked.unknown), "unknown")
+    try:
+        world_of(changed(probe, first))
+    except ScenarioError as refusal:
+        raise ScenarioError(f"first guesses of identify: {refusal}", ("identify", "unknown")) from None
     return probe
 
 

@@ -91,7 +91,7 @@ def test_what_no_controller_drives_has_no_panel():
 
 def test_a_controller_that_never_acts_has_no_figure():
     rod = carom.Mechanism([carom.Rod(1.0, 1.0)])
-    idle = carom.TorqueFunction(rod, lambda t, state, phase: 0.0)
+    idle = carom.TorqueFunction(rod, lambda t, state, phase: {"link1": 0.0})
     world = carom.World(rod, control=idle)
     assert "torques" not in carom.simulate(world, world.state(angles=[-1.5]), until=0.05).plot.names()
 

@@ -35,6 +35,7 @@ class Passed(NamedTuple):
     time: float
     phases: Phases
     events: int
+    fresh: np.ndarray  # which entries are instants that were set on the way
 
 
 class Slopes(NamedTuple):
@@ -158,7 +159,8 @@ class ReturnMap:
                 f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
             )
         raw = np.asarray(ravel_pytree(new)[0])
-        return Passed(raw - self._set(x, raw) * float(time), float(time), phases, int(events))
+        fresh = self._set(x, raw)
+        return Passed(raw - fresh * float(time), float(time), phases, int(events), fresh)
 
     def _set(self, x: Given, raw: Given) -> np.ndarray:
         """Which instants were set on the way? What was not keeps its number: nothing follows from it."""
@@ -221,8 +223,7 @@ class ReturnMap:
             new, time = push(*given, still, self._shape(jnp.asarray(direction)))
             columns.append(np.asarray(ravel_pytree(new)[0]))
             times.append(float(time))
-        set_anew = self._set(x, one.x)
-        return np.stack(columns, axis=1) - np.outer(set_anew, times), np.array(times)
+        return np.stack(columns, axis=1) - np.outer(one.fresh, times), np.array(times)
 
     def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""

@@ -98,7 +98,9 @@ class PhasedInputs(AbstractAutomaton):
 
     @property
     def words(self) -> str:
-        when = f"every {float(self.period):g} s" if self.switch is None else f"since '{words_of(self.switch)}'"
+        period = None if self.period is None else errors.known(self.period)
+        every = "periodic" if period is None else f"every {float(period):g} s"
+        when = every if self.switch is None else f"since '{words_of(self.switch)}'"
         held = "" if self.gains is None else ", with gains"
         return f"{len(self.times)} rows of efforts at {', '.join(self.joints)}, {when}{held}"
 

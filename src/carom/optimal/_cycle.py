@@ -120,7 +120,7 @@ def of_map(map: ReturnMap, state: np.ndarray, period: float, joints: Names | Non
     carry = _begun(world, 0.0, (q, v, (*extra, ()), (*memory, ())), (*map.phases, 0))
     times = period / steps * np.arange(steps)
     inputs = np.zeros((steps, len(names)))
-    return along(world, names, map._integration, carry, map.goal, period, times, inputs, map.drifts)
+    return along(world, names, map._integration, carry, map.goal, period, times, inputs, tuple(map.drifts))
 
 
 def of_rollout(stepping: Stepping, rolled: Rollout, guard: int) -> Cycle:

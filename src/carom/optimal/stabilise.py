@@ -49,9 +49,9 @@ def stabilise(
 ) -> Stabilised:
     """Feedback at some joints that makes a periodic motion stable, if the inputs reach what is unstable of it.
 
-    - `motion`: an `Orbit` of the world, or the `ReturnMap` that it is found by; the feedback comes on top of the
-      controllers that the world has. Or a periodic `Rollout` of a `Stepping`, which is then given instead of the world;
-      its inputs are played and corrected
+    - `motion`: an `Orbit` of the world; the feedback comes on top of the controllers that the world has. If those have
+      phases, the `ReturnMap` of the orbit, which knows them, is given in place of the world. Or a periodic `Rollout` of
+      a `Stepping`, which is then given in place of the world; its inputs are played and corrected
     - `joints`: names of links; all joints if left out; of a rollout those of the `Stepping`
     - `state_cost`, `input_cost`: of deviations, integrated over time: one number for all, one for each, or a matrix
     - `steps`: samples in a period; of a rollout as many as it has
@@ -73,8 +73,8 @@ def stabilise(
         opening = again or (float(cycle.period) if event is None else _opening(world.world, event))
         bare = world.world.automata[:-1]
     else:
-        map, state, period = _fixed(world, motion)
-        cycle = of_map(map, state, period, joints, count)
+        map, state = _fixed(world, motion)
+        cycle = of_map(map, state, motion.period, joints, count)
         opening = again or _opening(map.world, map.event)
         bare = map.world.automata
     return _closed(cycle, bare, opening, state_cost, input_cost, name)
@@ -162,23 +162,24 @@ def _multipliers(cycle: Cycle, closed: World, name: str, keep: list[int]) -> np.
     return riccati.sizes(slope[np.ix_(kept, kept)])
 
 
-def _fixed(world: SteppedLike, motion: MotionLike) -> tuple[ReturnMap, np.ndarray, float]:
+def _fixed(world: SteppedLike, motion: MotionLike) -> tuple[ReturnMap, np.ndarray]:
     """A return map and its fixed point."""
-    if isinstance(motion, ReturnMap):
-        orbit = motion.orbit()
-        return motion, orbit.state, orbit.period
     if not isinstance(motion, Orbit):
         raise errors.CaromError(
-            f"motion of stabilise is a {type(motion).__name__}; it must be an Orbit, a ReturnMap, or a Rollout"
+            f"motion of stabilise is a {type(motion).__name__}; it must be an Orbit (carom.find_orbit), or a Rollout"
         )
-    if not isinstance(world, World):
-        raise errors.CaromError(f"world of stabilise is a {type(world).__name__}; it must be a carom.World")
     if motion.times != 1:
         raise errors.CaromError("stabilise takes orbits of one return; this one has more in a period (times)")
-    run = simulate(
-        world, State(jnp.asarray(motion.q), jnp.asarray(motion.v)), until=1.5 * motion.period, settings=EXACT
-    )
-    map = ReturnMap(run, *motion.event, drifts=tuple(motion.drift))
+    if isinstance(world, ReturnMap):
+        map = world
+    elif isinstance(world, World):
+        start = State(jnp.asarray(motion.q), jnp.asarray(motion.v))
+        run = simulate(world, start, until=1.5 * motion.period, settings=EXACT)
+        map = ReturnMap(run, *motion.event, drifts=tuple(motion.drift))
+    else:
+        raise errors.CaromError(
+            f"world of stabilise is a {type(world).__name__}; it must be a carom.World, or the ReturnMap of the orbit"
+        )
     state = np.asarray(motion.state)
     if len(state) != len(map.start):
         raise errors.CaromError("the orbit is one of another world than that which stabilise is given")
@@ -186,10 +187,11 @@ def _fixed(world: SteppedLike, motion: MotionLike) -> tuple[ReturnMap, np.ndarra
     kept = [k for k in range(len(state)) if k not in map.drifts]
     if np.max(np.abs(new - state)[kept]) > SAME * (1.0 + np.max(np.abs(state))):
         raise errors.CaromError(
-            "a run from the state of the orbit does not repeat it: its controllers begin in another phase; give "
-            "stabilise the return map instead: carom.ReturnMap(result, automaton, exit)"
+            "from the state of the orbit the world does not repeat it: it is another world, or its controllers begin "
+            "in another phase; give stabilise the return map of the orbit in place of the world: map = "
+            "carom.ReturnMap(result, automaton, exit), carom.stabilise(map, map.orbit(), ...)"
         )
-    return map, state, motion.period
+    return map, state
 
 
 def _event_of(world: World, again: AgainLike) -> tuple[str, str] | None:

@@ -13,15 +13,14 @@ import numpy as np
 from .. import errors
 from .._arguments import AgainLike, Name, Names
 from ..hybrid.automaton import AbstractAutomaton, Anatomy, Flow, Landing, Standing
-from ..hybrid.condition import Condition, condition_of, level, unless
+from ..hybrid.condition import Condition, level, unless
 from ..hybrid.reporting import Channel, Drive, Efforts, Report
 from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism
 from ..quantities import Flag, Real, Rows
 from ._conditions import switch_of, words_of
-from .switch import AbstractSwitch, After, OnStrike
+from .switch import AbstractSwitch
 
-AT_ONCE = 1e-12  # [s] a strike no later than this after the clock was set is the one that set it
 BEFORE = -1.0  # row of the table before the first sample of a run, which is taken at once
 
 
@@ -138,10 +137,7 @@ class PhasedInputs(AbstractAutomaton):
     def _again(self, scene: Scene, entered: Real) -> Condition:
         if self.switch is None:
             return level(scene.t - entered - self.period)
-        if isinstance(self.switch, OnStrike) and self.switch.contact in scene.strikes:
-            since = scene.strikes[self.switch.contact] - entered
-            return level(jnp.where(since > AT_ONCE * jnp.maximum(1.0, jnp.abs(scene.t)), 1.0, -1.0))
-        return condition_of(self.switch.crossing(scene))._replace(edge=True)
+        return self.switch.since(scene, entered)
 
     def _due(self, own: Own) -> Any:
         """When the next row comes [s]."""
@@ -200,8 +196,8 @@ def _again(name: Name, given: AgainLike, last: float) -> tuple[AbstractSwitch | 
     """The event that starts the clock again, or the period."""
     if isinstance(given, str | AbstractSwitch):
         switch = switch_of(given)
-        if isinstance(switch, After):
-            return _again(name, float(switch.seconds), last)
+        if switch.waits is not None:
+            return _again(name, float(switch.waits), last)
         if switch.instant is not None:
             raise errors.CaromError(f"again of '{name}' is an instant, which comes once; give an event or a period [s]")
         return switch, None

@@ -196,8 +196,9 @@ def _fixed(world: SteppedLike, motion: MotionLike) -> tuple[ReturnMap, np.ndarra
 
 def _event_of(world: World, again: AgainLike) -> tuple[str, str] | None:
     """The event of a rollout: (automaton, exit) of a strike."""
-    if isinstance(again, tuple):
-        return again
+    if again is not None and not isinstance(again, str):
+        errors.number("stabilise", "again", again, above=0.0)  # a period
+        return None
     strikes = [
         (a.name, exit)
         for a in world.automata

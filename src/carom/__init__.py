@@ -135,6 +135,8 @@ if TYPE_CHECKING:
     from .experiment.comparing import compare as compare
     from .experiment.measuring.compare_scenarios import compare_laws as compare_laws
     from .experiment.measuring.fit_scenario import fit_scenario as fit_scenario
+    from .experiment.optimizing import Optimum as Optimum
+    from .experiment.optimizing.optimize import optimize as optimize
     from .experiment.sweeping.indices import sobol_indices as sobol_indices
     from .experiment.sweeping.sweep import sweep as sweep
     from .hybrid import Settings as Settings
@@ -176,6 +178,7 @@ if TYPE_CHECKING:
     from .study import attractors as attractors
     from .study import bifurcation as bifurcation
     from .study import box_dimension as box_dimension
+    from .study import continue_orbit as continue_orbit
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit
     from .study import find_orbits as find_orbits

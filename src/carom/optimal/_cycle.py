@@ -116,11 +116,11 @@ def of_map(map: ReturnMap, state: np.ndarray, period: float, joints: Names | Non
             "stabilise is given a return map with exchange or times; it takes a period of one return without exchange"
         )
     world, names = with_inputs(map.world, joints)
-    q, v, extra, memory = map._shape(jnp.asarray(state))
+    q, v, extra, memory = map.state(state)
     carry = _begun(world, 0.0, (q, v, (*extra, ()), (*memory, ())), (*map.phases, 0))
     times = period / steps * np.arange(steps)
     inputs = np.zeros((steps, len(names)))
-    return along(world, names, map._integration, carry, map.goal, period, times, inputs, tuple(map.drifts))
+    return along(world, names, map.integration(map.goal), carry, map.goal, period, times, inputs, tuple(map.drifts))
 
 
 def of_rollout(stepping: Stepping, rolled: Rollout, guard: int) -> Cycle:

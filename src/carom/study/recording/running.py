@@ -102,9 +102,11 @@ class Mean(AbstractRecorder):
         c, a, new = sight.old, sight.tried, sight.new
         last = jax.tree.map(lambda x, y: jnp.where(sight.hit, x, y), a.y, new.y)
         first = instant_of(c)
-        begin, end = (
-            self.signal.moving(sight.world, at) for at in (first, first._replace(t=new.t, y=last, rate=a.rate))
-        )
+        # Where a step ends at an instant that depends on the lane's numbers, the rates there do, too: the attempt's own
+        # do not know it, those of one more step up to there do.
+        cut = sight.step & (sight.hit | a.arrives)
+        y, rate = jax.lax.cond(cut, lambda: sight.within(new.t), lambda: (last, a.rate))
+        begin, end = (self.signal.moving(sight.world, at) for at in (first, first._replace(t=new.t, y=y, rate=rate)))
         h = new.t - c.t
         part = 0.5 * h * (begin[0] + end[0]) + h * h / 12.0 * (begin[1] - end[1])
         return kept + jnp.where(sight.step, end[0] - begin[0] if self.signal.rate else part, 0.0)

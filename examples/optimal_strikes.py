@@ -1,5 +1,6 @@
-"""Three motions through strikes that nobody ordered: a ball that bounces to a height, a hopper that jumps onto a step, an
-arm that gives a puck its momentum with the least torque.
+"""Three motions through strikes that nobody ordered.
+
+A ball bounces to a height, a hopper jumps onto a step, an arm gives a puck its momentum with the least torque.
 
     .venv/bin/python examples/optimal_strikes.py
 
@@ -8,7 +9,7 @@ arm that gives a puck its momentum with the least torque.
     ___o__v___          ____|/_______|               base    o===>  [ ]--->
 
 Each is one call of `carom.ilqr`; when, how often and with which foot it strikes is left to the motion. Beside it stands
-what the same cost reaches by single shooting (SciPy's L-BFGS-B over the inputs) from the same guess: with the exact
+what the same cost reaches by single shooting (SciPy's L-BFGS-B over the inputs) from the same guesses: with the exact
 gradient, and with the gradient that forgets that the instants of strikes move, which is what a simulator's derivatives
 without saltation are. Printed, too, is how far the exact gradient is from differences of whole rollouts.
 """
@@ -43,7 +44,7 @@ class Task:
     start: carom.State
     running: Callable[..., Any]
     terminal: Callable[..., Any]
-    guess: np.ndarray  # (steps, inputs)
+    guesses: np.ndarray  # (many, steps, inputs)
     limits: tuple[Any, Any]
     told: Callable[[carom.OptimalPath], str]
 
@@ -51,15 +52,26 @@ class Task:
     def costs(self) -> Costs:
         return Costs(self.running, self.terminal, self.stepping.dt)
 
+    @property
+    def steps(self) -> int:
+        return len(self.guesses[0])
+
     def cost(self, u: np.ndarray) -> float:
         """What inputs cost; a motion that ends early costs infinitely much."""
         rolled = self.stepping.rollout(self.stepping.begin(self.start), u, limits=self.limits)
         return self.costs.whole(rolled.x, rolled.u) if rolled.outcome in outcome.GOOD else np.inf
 
     def solved(self, **options: Any) -> carom.OptimalPath:
-        """The best path from the guess."""
-        given = {"guesses": self.guess, "limits": self.limits} | options
-        return carom.ilqr(self.stepping, self.start, self.running, self.terminal, steps=len(self.guess), **given)
+        """The best path from the guesses."""
+        given = {"guesses": self.guesses, "limits": self.limits} | options
+        return carom.ilqr(self.stepping, self.start, self.running, self.terminal, steps=self.steps, **given)
+
+
+def _held(many: int, steps: int, most: float, pieces: int = 5, seed: int = 0) -> np.ndarray:
+    """Nothing, and forces that are held over a few pieces of the time: bounces in many orders."""
+    drawn = np.random.default_rng(seed).uniform(-most, most, (many, pieces, 1))
+    drawn[0] = 0.0
+    return np.repeat(drawn, -(-steps // pieces), axis=1)[:, :steps]
 
 
 def ball(height: float = 0.6, floor: float = 0.0) -> Task:
@@ -73,7 +85,7 @@ def ball(height: float = 0.6, floor: float = 0.0) -> Task:
         world.state(slides=[floor + 0.5]),
         carom.QuadraticCost(u=[0.01]),
         carom.QuadraticCost(x=[200.0, 2.0], target=[floor + height, 0.0]),
-        np.full((30, 1), 2.0),
+        _held(6, 30, 6.0),
         (-8.0, 8.0),
         lambda path: f"{path.events} strikes, ends at {path.x[-1, 0] - floor:.4f} m, {path.x[-1, 1]:+.4f} m/s",
     )
@@ -84,7 +96,7 @@ THIGH, LEG, HIP = -np.pi / 2, 0.35, 0.7  # leg downwards; length of each half; h
 
 
 def jump() -> Task:
-    """A hopper of 11 kg falls 5 cm, pushes itself off the floor, and shall stand on a step of 0.2 m after 1.2 s."""
+    """A hopper of 11 kg falls 5 cm, pushes itself off the floor, and shall stand on a step of 0.2 m after 1 s."""
     body = carom.Link(carom.Body(mass=10.0, inertia=2.5), name="body")
     half = carom.Body(mass=0.5, inertia=0.02, com=(0.2, 0.0), tip=(LEG, 0.0))
     thigh = carom.Link(half, name="thigh", parent="body", at=(0.0, 0.0), joint=carom.Joint(effort_limit=100.0))
@@ -106,6 +118,8 @@ def jump() -> Task:
     begun = stepping.x(stepping.begin(start))
     wanted = begun.copy()
     wanted[:2] = PLACE, STEP + HIP + 0.02
+    push = np.zeros((1, 40, 2))  # it lands after four steps: six of thrust, with the hip leaning backwards
+    push[0, 4:10] = -8.0, 350.0
     weights = [100.0, 100.0, 20.0, 20.0, 20.0, 2.0, 2.0, 1.0, 1.0, 1.0]
     return Task(
         "jump",
@@ -113,7 +127,7 @@ def jump() -> Task:
         start,
         carom.QuadraticCost(u=[2e-4, 2e-5]),
         carom.QuadraticCost(x=weights, target=wanted),
-        np.tile([0.0, 0.0], (60, 1)),
+        push,
         ([-100.0, -500.0], [100.0, 500.0]),
         lambda path: (
             f"{path.events} events, body ends at ({path.x[-1, 0]:.3f}, {path.x[-1, 1]:.3f}) m, {path.x[-1, 6]:+.3f} m/s"
@@ -122,22 +136,23 @@ def jump() -> Task:
 
 
 MOMENTUM, PUCK = 1.5, 0.8  # [N s] that the puck shall have; its mass [kg]
+ARRIVES = 0.3  # [m] where it shall be at the end
 TORQUE = 4.0  # [N m] unit of torque in the cost
 
 
 def strike(mirrored: bool = False) -> Task:
-    """Two links of 0.5 m and 1 kg strike a puck of 0.8 kg that rests on a table: 1.5 N s, with the least peak torque."""
+    """Two links of 0.5 m and 1 kg strike a puck at rest: 1.5 N s, in time, with the least peak torque."""
     side = -1.0 if mirrored else 1.0
     arm = carom.Arm([carom.Rod(length=0.5, mass=1.0), carom.Rod(length=0.5, mass=1.0)])
     rail = carom.Mechanism(
-        [carom.Link(carom.PointMass(PUCK), name="puck", joint=carom.Slider((1.0, 0.0)))], base=(0.0, -0.6)
+        [carom.Link(carom.PointMass(PUCK), name="puck", joint=carom.Slider((1.0, 0.0)))], base=carom.Fixed(0.0, -0.6)
     )
     both = carom.side_by_side(arm=arm, table=rail)
     touch = carom.Contact(
-        "arm.link1.tip", "table.puck.tip", carom.Newton(0.5), radius=0.03, other_radius=0.05, name="blow"
+        "arm.link2.tip", "table.puck.tip", carom.Newton(0.5), radius=0.03, other_radius=0.05, name="blow"
     )
     world = carom.World(both, contacts=touch, gravity=0.0)
-    stepping = carom.Stepping(world, ("arm.link0", "arm.link1"), 0.02)
+    stepping = carom.Stepping(world, ("arm.link1", "arm.link2"), 0.02)
     first, second = -np.pi / 2 - 1.2, -np.pi / 2 + 0.2
     angles = [first, second] if not mirrored else [-np.pi - first, -np.pi - second]
     start = world.state(angles=angles, slides=[side * 0.12])
@@ -146,7 +161,7 @@ def strike(mirrored: bool = False) -> Task:
         return jnp.sum((u / TORQUE) ** 8)
 
     def terminal(x: Any) -> Any:
-        return 50.0 * (side * PUCK * x[5] - MOMENTUM) ** 2
+        return 50.0 * (side * PUCK * x[5] - MOMENTUM) ** 2 + 500.0 * (side * x[2] - ARRIVES) ** 2
 
     return Task(
         "strike",
@@ -154,10 +169,11 @@ def strike(mirrored: bool = False) -> Task:
         start,
         running,
         terminal,
-        np.tile(side * np.array([3.0, 1.0]), (25, 1)),
+        np.tile(side * np.array([3.0, 1.0]), (1, 25, 1)),
         (-12.0, 12.0),
         lambda path: (
-            f"{path.events} strikes, {side * PUCK * path.x[-1, 5]:.4f} N s, peak torque {np.max(np.abs(path.u)):.3f} N m"
+            f"{path.events} strikes, {side * PUCK * path.x[-1, 5]:.4f} N s, "
+            f"peak torque {np.max(np.abs(path.u)):.3f} N m"
         ),
     )
 
@@ -197,27 +213,37 @@ def gradient(task: Task, rolled: carom.optimal.Rollout, saltation: bool = True) 
     return gradient_of(Local(A, B, lx, lu, lxx, luu, lux, ex, exx))
 
 
-def shooting(task: Task, saltation: bool, evaluations: int = 400) -> tuple[float, np.ndarray, int]:
-    """Cost, inputs and evaluations of single shooting from the guess."""
+@dataclasses.dataclass
+class Shot:
+    """The best of a search by shooting."""
+
+    cost: float
+    u: np.ndarray
+    evaluations: int = 0
+
+
+def shooting(task: Task, saltation: bool, evaluations: int = 400) -> Shot:
+    """Single shooting from every guess, with so many evaluations each."""
     s, begun = task.stepping, task.stepping.begin(task.start)
-    low, high = (np.broadcast_to(np.asarray(b, dtype=float), task.guess.shape).ravel() for b in task.limits)
-    best = [np.inf, task.guess, 0]
+    shape = task.guesses[0].shape
+    low, high = (np.broadcast_to(np.asarray(b, dtype=float), shape).ravel() for b in task.limits)
+    best = Shot(np.inf, task.guesses[0])
 
     def look(z: np.ndarray) -> tuple[float, np.ndarray]:
-        rolled = s.rollout(begun, z.reshape(task.guess.shape), limits=task.limits)
+        rolled = s.rollout(begun, z.reshape(shape), limits=task.limits)
         cost = task.costs.whole(rolled.x, rolled.u) if rolled.outcome in outcome.GOOD else np.inf
-        best[2] += 1
+        best.evaluations += 1
         if not np.isfinite(cost):
             return 1e6, np.zeros_like(z)
-        if cost < best[0]:
-            best[:2] = cost, rolled.u
+        if cost < best.cost:
+            best.cost, best.u = cost, rolled.u
         return cost, gradient(task, rolled, saltation).ravel()
 
     options = {"maxfun": evaluations, "maxiter": evaluations, "ftol": 1e-12, "gtol": 1e-10}
-    scipy.optimize.minimize(
-        look, task.guess.ravel(), jac=True, method="L-BFGS-B", bounds=list(zip(low, high, strict=True)), options=options
-    )
-    return best[0], best[1], best[2]
+    bounds = list(zip(low, high, strict=True))
+    for guess in task.guesses:
+        scipy.optimize.minimize(look, guess.ravel(), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return best
 
 
 def gradient_error(task: Task, u: np.ndarray, size: float = 1e-5, saltation: bool = True) -> float:
@@ -244,12 +270,13 @@ def main() -> None:
         path = task.solved()
         took = time.perf_counter() - began
         print(f"\n{task.name}: {task.told(path)}\n{path}\n  {took:.2f} s")
-        print(f"  gradient beside differences, at the guess: {gradient_error(task, task.guess):.1e}", end="")
-        print(f"; without saltation: {gradient_error(task, task.guess, saltation=False):.1e}")
+        print(f"  gradient beside differences, at the guess: {gradient_error(task, task.guesses[0]):.1e}", end="")
+        print(f"; without saltation: {gradient_error(task, task.guesses[0], saltation=False):.1e}")
         for words, saltation in (("with saltation", True), ("without", False)):
             began = time.perf_counter()
-            cost, _, count = shooting(task, saltation)
-            print(f"  shooting {words:15} {cost:.6g}   {count} evaluations, {time.perf_counter() - began:.2f} s")
+            shot = shooting(task, saltation)
+            spent = f"{shot.evaluations} evaluations, {time.perf_counter() - began:.2f} s"
+            print(f"  shooting {words:15} {shot.cost:.6g}   {spent}")
 
 
 if __name__ == "__main__":

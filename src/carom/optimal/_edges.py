@@ -1,8 +1,8 @@
 """Along edges of the cost, where a strike passes from one step to the next, comes or goes.
 
 On one side of an edge the cost falls towards it, and on the other side, too: no step along a gradient is cheaper,
-however short, although the cost may fall along the edge. The gradients g_i of the sides are gathered, where a step turned
-out to be dearer; the combination of them that is least,
+however short, although the cost may fall along the edge. The gradients g_i of the sides are gathered, where a step
+turned out to be dearer; the combination of them that is least,
 
     g = sum of w_i g_i,  w_i >= 0,  sum of w_i = 1,  g^T H^-1 g as small as it gets,
 
@@ -19,16 +19,32 @@ from ._paths import Path, Task, local_of, rolled
 
 SIDES = 12  # gradients gathered at most
 SHARES = 0.5 ** np.arange(11)
-CLOSE = 1e-6  # share of a step at which the other side is looked at
+CLOSE = (1e-6, 1e-4, 1e-2)  # shares of a step at which the other side is looked at
+NEW = 0.9  # of the slope along a step: on another side there is less of it
 ENOUGH = 0.05  # share of what is promised that a step must bring
 FIRM = 1e-7  # what is added to H, of its own diagonal
 SUM = 1e4  # weight of the rule that the shares add up to one
 
 
 def along_edge(task: Task, path: Path, local: Local) -> tuple[Path | None, float, int]:
-    """A cheaper path, or None where no combination of sides leads to one; what was promised, and the rollouts spent."""
+    """A cheaper path, or None where no combination of sides leads to one; what was promised, and the rollouts spent.
+
+    Beyond a cliff, where a strike no longer comes, there is no side to gather; then another measure of what is short,
+    the inputs themselves, gives another step, which may lead away from it.
+    """
+    rollouts, least = 0, np.inf
+    for bend in (gauss_newton(local), plain(task, path, local)):
+        new, promised, spent = _by_measure(task, path, local, bend)
+        rollouts, least = rollouts + spent, min(least, promised)
+        if new is not None or least <= task.tolerance * abs(path.cost):
+            return new, least, rollouts
+    return None, least, rollouts
+
+
+def _by_measure(task: Task, path: Path, local: Local, bend: np.ndarray) -> tuple[Path | None, float, int]:
+    """The same with one measure H of what is short."""
     u, rollouts, promised = path.rollout.u, 0, np.inf
-    bend, sides = gauss_newton(local), [gradient_of(local).ravel()]
+    sides = [gradient_of(local).ravel()]
     low, high = (bound.ravel() for bound in task.limits)
     for _ in range(SIDES):
         step, slope = _step(bend, np.stack(sides), u.ravel(), low, high)
@@ -40,14 +56,35 @@ def along_edge(task: Task, path: Path, local: Local) -> tuple[Path | None, float
             new = rolled(task, np.clip(u + share * step.reshape(u.shape), *task.limits))
             if path.cost - new.cost > ENOUGH * share * slope:
                 return new, promised, rollouts
-        rollouts += 1
-        beside = rolled(task, np.clip(u + CLOSE * step.reshape(u.shape), *task.limits))
-        if not np.isfinite(beside.cost):
+        side = _other_side(task, path, step.reshape(u.shape), slope)
+        rollouts += len(CLOSE)
+        if side is None:
             break
-        sides.append(gradient_of(local_of(task, beside)).ravel())
-        if not np.all(np.isfinite(sides[-1])) or sides[-1] @ step < -0.9 * slope:
-            break  # nothing new: there is no edge so close
+        sides.append(side)
     return None, promised, rollouts
+
+
+def plain(task: Task, path: Path, local: Local) -> np.ndarray:
+    """Every input by itself: as much as between its limits, or as would change the cost by its own size, is alike."""
+    steep = np.max(np.abs(gradient_of(local)), axis=0)
+    with np.errstate(divide="ignore"):
+        size = np.minimum(np.max(task.limits[1] - task.limits[0], axis=0), abs(path.cost) / steep)
+    size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
+    return np.diag(np.tile((abs(path.cost) or 1.0) / size**2, len(path.rollout.u)))
+
+
+def _other_side(task: Task, path: Path, step: np.ndarray, slope: float) -> np.ndarray | None:
+    """The gradient where a step is dearer than it should be, as near as it is another one; None where it is nowhere."""
+    for share in CLOSE:
+        beside = rolled(task, np.clip(path.rollout.u + share * step, *task.limits))
+        if not np.isfinite(beside.cost):
+            return None
+        if path.cost - beside.cost > NEW * share * slope:
+            continue
+        found = gradient_of(local_of(task, beside)).ravel()
+        if np.all(np.isfinite(found)) and found @ step.ravel() > -NEW * slope:
+            return np.asarray(found)
+    return None
 
 
 def _step(

@@ -10,8 +10,8 @@ from ._backward import Advice, Local, advice_of, gradient_of, pressed
 from ._edges import along_edge
 from ._paths import Clock, Path, Task, local_of, rolled
 
-LEAST, FIRST, MOST = 1e-9, 1e-6, 1e9  # of the shift: shares of the second derivatives by inputs
-UP, DOWN = 20.0, 0.1
+LEAST, FIRST, MOST = 1e-9, 1e-6, 1e4  # of the shift: shares of the second derivatives by inputs
+UP, DOWN = 50.0, 0.1
 SHARES = 0.5 ** np.arange(12)
 ENOUGH = 1e-4  # share of what the model promises that a step must bring
 ROUNDED = 1e-6  # of the cost: what is promised beyond a search that is stuck is no more than rounding
@@ -21,7 +21,7 @@ AT_AN_EDGE = (
     "a minimum at an edge, where a strike passes from one step to the next, comes or goes: all sides are dearer"
 )
 OUT_OF_TIME = "the time that it was allowed was over; this is the best so far"
-SLOW, PATIENT = 1e-2, 8  # a cost that fell by so small a share of the tolerance, in so many iterations, is at rest
+SLOW, PATIENT = 1e3, 8  # a cost that fell by less than so many tolerances, in so many iterations each, is at rest
 
 
 @dataclasses.dataclass
@@ -113,7 +113,7 @@ def _beyond_the_edge(task: Task, search: Search, clock: Clock) -> Path | None:
         little = search.path.cost - new.cost <= LITTLE * abs(search.path.cost)
         search.path, search.local, search.advice = new, None, None
         search.history.append(new.cost)
-        if little:
+        if little or len(search.history) > task.iterations:
             break
     if at.cost - search.path.cost <= EDGES * LITTLE * abs(at.cost):
         search.reason = search.reason or STUCK

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     Name: TypeAlias = str
     Names: TypeAlias = str | Sequence[str]
+    DriftsLike: TypeAlias = str | Sequence[str] | Mapping[str, float | None]  # names, or by how much each shifts
     NamesInOrder: TypeAlias = tuple[str, ...]
     ExitsInOrder: TypeAlias = tuple[str | tuple[str, ...], ...]  # one by one, or families
     Count: TypeAlias = int
@@ -93,9 +94,9 @@ if TYPE_CHECKING:
     ClusterLike: TypeAlias = Any  # 'local:8', an address, or a Client of dask
     PlaceLike: TypeAlias = Site | Point  # a point of a link, or of the world
 else:
-    Name = Names = NamesInOrder = ExitsInOrder = Count = SiteLike = LinksLike = MechanismLike = StateLike = (
-        SettingsLike
-    ) = SectionLike = Any
+    Name = Names = DriftsLike = NamesInOrder = ExitsInOrder = Count = SiteLike = LinksLike = MechanismLike = (
+        StateLike
+    ) = SettingsLike = SectionLike = Any
     ShapesLike = ShapeLike = ShapeListLike = ResultsLike = WorldLike = CaptureLike = EndsLike = MaterialLike = (
         NormalLike
     ) = FrictionLike = SurfaceLike = Any

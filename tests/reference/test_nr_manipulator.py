@@ -115,8 +115,9 @@ def test_the_torques_carry_the_robot_through_every_step(gait, k):
     result, error, rate_error = follow(gait.steps[k], corrected=k == 2)
     assert error < 1e-6 and rate_error < 1e-5, (error, rate_error)
     assert result.energy.max_error_percent < 1e-7
-    # From the flat posture the tip starts without acceleration and sticks for an instant; then it slides on.
-    assert not [e for e in result.events if e.automaton != "control" and 1e-3 < e.t < DURATIONS[k] - 1e-6]
+    # From the flat posture the tip starts without acceleration and sticks for an instant; then it slides on. Where it
+    # comes to rest a deviation of its speed, 1e-5 of about 1 m/s, may stop it that much earlier.
+    assert not [e for e in result.events if e.automaton != "control" and 1e-3 < e.t < DURATIONS[k] - 1e-4]
     lost = result.energy.works["rigid contacts: friction"][-1]
     _, (_, found) = sampled(gait.steps[k], 2001)
     power = np.asarray(found.friction[:, 0] * found.sliding[:, 0])

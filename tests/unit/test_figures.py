@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import xarray
 from matplotlib.colors import to_rgb
 
 import carom
-from carom.figures import FIGURES, compare
+from carom.figures import FIGURES, compare, poincare
 from carom.result import Result
 from carom.result import _signals as signals
 from carom.result._trajectory import trajectory
@@ -56,8 +57,42 @@ def test_every_axis_has_its_unit(name):
     assert figure.axes
     for axes in figure.axes:
         assert axes.get_ylabel(), "a panel without a name"
-        assert all(re.search(r"\[[^\]]+\]$", text) for text in labels(axes)), labels(axes)
+        units = [text for text in labels(axes) if text != "entries"]  # which are words
+        assert all(re.search(r"\[[^\]]+\]$", text) for text in units), labels(axes)
     assert any(axes.get_xlabel() for axes in figure.axes)
+
+
+def test_a_run_of_many_swings_is_drawn_once_more_swing_by_swing(monkeypatch):
+    monkeypatch.setattr("carom.figures.plots.BANDS", 50)
+    pendulum = carom.World(carom.Arm([carom.Rod(1.0, 1.0)]), gravity=GRAVITY)
+    run = carom.simulate(pendulum, pendulum.state(angles=[0.0]), until=60.0)
+    whole, end = run.plot.rates().axes
+    assert [part.get_suptitle() for part in whole.get_figure(root=True).subfigs] == ["the whole run", "the last swings"]
+    assert whole.get_legend() is None and end.get_legend() is not None
+    (first, *_), t = whole.get_lines(), end.get_lines()[0].get_xdata()
+    assert first.get_xdata()[0] == run.t[0] < t[0] and t[-1] == first.get_xdata()[-1] == run.t[-1]
+    assert end.get_lines()[0].get_linewidth() > 1.5 * first.get_linewidth()
+    signs = np.sign(end.get_lines()[0].get_ydata())
+    assert 10 < np.sum(signs[1:] != signs[:-1]) < 40
+    assert len(run.plot.rates(times=TIMES).axes) == 1  # as it is asked for
+
+
+def test_what_no_controller_drives_has_no_panel():
+    """A cart that is pushed along its guide; the pole on it is on a free hinge."""
+    cart = carom.Link(carom.Rod(0.5, 2.0), name="cart", joint=carom.Slider(axis=(1.0, 0.0)))
+    pulled = carom.Mechanism([cart, carom.Link(carom.Rod(1.0, 1.0), name="pole", parent="cart")])
+    push = carom.TorqueFunction(pulled, lambda t, state, phase: {"cart": 3.0})
+    world = carom.World(pulled, control=push)
+    (axes,) = carom.simulate(world, world.state(angles=[-1.5]), until=0.05).plot.torques().axes
+    assert axes.get_ylabel() == "force [N]" and len(axes.get_lines()) == 1
+
+
+def test_what_trembles_by_rounding_turns_nowhere(unchecked):
+    run = rigid_run()
+    q, v = run.q.copy(), run.v.copy()
+    q[:, 0], v[:, 0] = 0.0, 1e-17 * (-1.0) ** np.arange(len(run.t))
+    told = SimpleNamespace(world=run.world, t=run.t, events=[], q=q, v=v)
+    assert poincare._turned(told, 0) == 0 < poincare._turned(told, 1)
 
 
 def test_overview_holds_several_figures():

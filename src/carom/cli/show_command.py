@@ -61,8 +61,10 @@ def _parts(s: Scenario) -> list[str]:
         out += str(world.mechanism).splitlines()
     else:
         worm = s.crawl
-        size = f"{worm.length:g} m and {worm.mass:g} kg each"
-        out.append(f"inchworm of {worm.links} links, {size}, {len(worm.steps)} steps")
+        equal = not isinstance(worm.length, list) and not isinstance(worm.mass, list)
+        size = f"{worm.length:g} m and {worm.mass:g} kg each" if equal else f"of {worm.length} m and {worm.mass} kg"
+        ground = "" if worm.surface is None else f", on '{worm.surface}'"
+        out.append(f"inchworm of {worm.links} links, {size}, {len(worm.steps)} steps{ground}")
     for name, c in s.contacts.items():
         law = c.normal
         rubs = f", friction {c.friction.law}" if c.friction else ""

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .gait import Gait as Gait
     from .gait import GaitState as GaitState
     from .gait_step import Step as Step
+    from .on_terrain import TerrainInchworm as TerrainInchworm
+    from .on_terrain import Walk as Walk
     from .plan import SlidingPlan as SlidingPlan
 
 __getattr__, __dir__, __all__ = lazily(__name__)

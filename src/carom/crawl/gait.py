@@ -92,6 +92,12 @@ class Gait(eqx.Module):
         begins, rears, fronts = (jnp.stack(column) for column in zip(*rows, strict=True))
         return begins, rears, fronts
 
+    def placed(self, k: int) -> tuple[float, bool, tuple[float, float]]:
+        """When step k begins [s]; is it seen as in a mirror? and where [m] its holding foot stands."""
+        begins, rears, fronts = (np.asarray(x) for x in self.ledger)
+        front = self.steps[k].holds == "front"
+        return float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)
+
     def at(self, t: Real) -> GaitState:
         """The crawler at any t >= 0 [s], in any cycle; its rear begins at x = 0."""
         t = jnp.asarray(t, dtype=float)

@@ -28,10 +28,12 @@ class Step(eqx.Module):
     first: Any  # link angles [rad] at the start
     last: Any  # and at the end
     holds: str = eqx.field(static=True)
+    mirrored: bool = eqx.field(static=True)  # does its x axis point backwards where the front holds?
+    smooth: bool = eqx.field(static=True)  # are its torques smooth between knots, so that series of them converge?
 
-    def __init__(self, plan: SlidingPlan, holds: str) -> None:
+    def __init__(self, plan: SlidingPlan, holds: str, mirrored: bool = True, smooth: bool = True) -> None:
         errors.name_in("foot that holds", holds, HOLDS)
-        self.plan, self.holds = plan, holds
+        self.plan, self.holds, self.mirrored, self.smooth = plan, holds, mirrored, smooth
         self.first, self.last = _ends(plan)
 
     @property
@@ -51,7 +53,12 @@ class Step(eqx.Module):
     @property
     def forward(self) -> float:
         """Sign of the step's own x axis along the ground."""
-        return 1.0 if self.holds == "rear" else -1.0
+        return -1.0 if self.mirrored and self.holds == "front" else 1.0
+
+    @property
+    def tip(self) -> Any:
+        """Place [m] of the sliding foot at the end, in the step's own frame."""
+        return site_position(self.mechanism, self.last, self.mechanism.tip)
 
     def world(self, kp: GainsLike = None, kd: GainsLike = None, limit: GainsLike = None) -> World:
         """The step as a world to simulate from `first` at rest.
@@ -61,7 +68,8 @@ class Step(eqx.Module):
         """
         problem = self.plan.problem
         reference = None if kp is None and kd is None else self._joint_angles()
-        control = FeedForward(problem.mechanism, self.plan.table(), reference, kp, kd, relative=True, limit=limit)
+        torques = self.plan.table() if self.smooth else self.plan
+        control = FeedForward(problem.mechanism, torques, reference, kp, kd, relative=True, limit=limit)
         contacts = list(problem.contacts)
         return World(problem.mechanism, contacts=contacts, control=control, gravity=problem.gravity)
 

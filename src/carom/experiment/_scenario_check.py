@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from .._arguments import FileLike
 from ..captures import capture
 from ..control.until import ended_by
-from ..crawl import Inchworm
-from ..errors import CaromError, name_in, vector
+from ..errors import CaromError, name_in
 from ..hybrid._opening import check_start
 from ..scenario._build import beginning, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
+from ..scenario._crawlers import crawler_of, refuse_postures
 from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
@@ -76,14 +76,15 @@ def check_names(s: Scenario) -> None:
 
 
 def _one(s: Scenario) -> str:
+    if s.identify is not None:
+        from ._identify import check_identify
+
+        with inside("identify", "probe"):
+            _one(check_identify(s))
     if s.crawl is not None:
-        c = s.crawl
-        with at("crawl", holds=c):
-            Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
-            vector("crawl", "start", c.start, c.links - 1)
-            for k, step in enumerate(c.steps):
-                vector("crawl", f"angles of step {k + 1}", step.angles, c.links - 1)
-        return f"an inchworm of {c.links} links, {len(c.steps)} steps"
+        crawler_of(s)
+        refuse_postures(s)
+        return f"an inchworm of {s.crawl.links} links, {len(s.crawl.steps)} steps"
     if s.capture is not None:
         return _capture(s)
     world = world_of(s)

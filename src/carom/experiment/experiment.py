@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arguments import FileLike, UntilLike
 from .._simulation import simulate
 from ..captures import Capture, after_capture, capture, capture_by_pseudo_inverse
-from ..crawl import Inchworm
 from ..dynamics import kinetic_energy_by_link, site_position
 from ..errors import CaromError
 from ..hybrid.outcome import NOT_FINITE, RUNNING
@@ -24,7 +23,11 @@ from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
 from ..scenario._build import assembled, beginning, mechanism_of, settings_of, state_of, world_of
+from ..scenario._crawlers import gait_of
 from ..scenario.places import at
+
+if TYPE_CHECKING:
+    from ._identify import Identified
 
 Say = Callable[[str], None]
 
@@ -42,6 +45,7 @@ class Experiment:
     captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
     seam: Seam | None = None  # the capture
     gait: Any = None
+    identified: Identified | None = None  # what was found out of the object before its capture
 
     @property
     def result(self) -> Result:
@@ -157,6 +161,7 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
     """The blow, the motion that led to it, and the motion after it."""
     asked = scenario.capture
     assert asked is not None
+    known = _known(scenario, progress)
     both = mechanism_of(scenario)
     start = state_of(scenario, both)
     with at("capture"):
@@ -173,10 +178,20 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
         after = State(own.q, own.after)
     else:
         joined = after_capture(own)
-        world = assembled(scenario, joined.mechanism, joined.q)
+        believed = None if known is None else known.joined()
+        world = assembled(scenario, joined.mechanism, joined.q, believed)
         after, carried = joined.state, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
-    return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own))
+    return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own), identified=known)
+
+
+def _known(scenario: model.Scenario, progress: bool | None) -> Identified | None:
+    """What a probing run says of the object, where there is one."""
+    if scenario.identify is None:
+        return None
+    from ._identify import identified  # it brings the fit along, which few need
+
+    return identified(scenario, progress)
 
 
 def _approach(scenario: model.Scenario, both: Mechanism, start: State, time: float) -> list[Clip]:
@@ -246,11 +261,7 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
     """Every step planned by inverse dynamics, then simulated under the planned torques."""
     c = scenario.crawl
     assert c is not None
-    with at("crawl"):
-        worm = Inchworm(c.length, c.mass, c.links, c.friction, c.gravity, c.slope)
-        steps = [(step.holds, step.angles) for step in c.steps]
-        gait = worm.gait(c.start, steps, [step.duration for step in c.steps], c.blend, degrees=c.degrees)
-    begins, rears, fronts = (np.asarray(x) for x in gait.ledger)
+    gait = gait_of(scenario)
     clips: list[Clip] = []
     for k, (step, asked) in enumerate(zip(gait.steps, c.steps, strict=True)):
         say(f"step {k + 1} of {len(gait.steps)}")
@@ -258,8 +269,8 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
             world = step.world(kp=asked.kp, kd=asked.kd)
         start = world.state(angles=step.first)
         result = _run(scenario, world, start, progress, until=float(step.duration))
-        front = step.holds == "front"
-        clips.append(Clip(result, float(begins[k]), front, (float(fronts[k] if front else rears[k]), 0.0)))
+        begin, mirrored, shift = gait.placed(k)
+        clips.append(Clip(result, begin, mirrored, shift))
         if not result.finished:
             break
     return Experiment(scenario, tuple(clips), gait=gait)

@@ -4,6 +4,7 @@ from .all_figures import FIGURES as FIGURES
 from .all_figures import Entry as Entry
 from .basins import basins as basins
 from .compare import compare as compare
+from .family_figure import orbit_family as orbit_family
 from .law_comparison import laws_compared as laws_compared
 from .parallel import parallel as parallel
 from .parallel import sobol_bars as sobol_bars

@@ -11,6 +11,8 @@ from ..result.result import Result
 LEAST = 4  # strikes from which a cycle can be told
 ALIKE = 0.02  # of the period: intervals that differ by less are the same
 PER_HALF = 8  # samples of half a swing
+CLOSE = 24  # half swings in a close-up
+FEW = 5  # cycles in one
 
 
 def last_cycle(result: Result) -> tuple[float, float] | None:
@@ -44,3 +46,12 @@ def swings(result: Result) -> int:
 def enough(result: Result, least: int = 2000, most: int = 16000) -> int:
     """How many even instants show every swing: too few would draw a slower one that is not there."""
     return int(np.clip(PER_HALF * swings(result), least, most))
+
+
+def close_up(result: Result) -> tuple[float, str]:
+    """From when [s] the end of a run can be told swing by swing, and what is seen from there."""
+    first, last = float(result.t[0]), float(result.t[-1])
+    cycle = last_cycle(result)
+    if cycle is not None and last - FEW * (cycle[1] - cycle[0]) > first:
+        return last - FEW * (cycle[1] - cycle[0]), f"the last {FEW} cycles"
+    return last - CLOSE * (last - first) / max(swings(result), CLOSE), "the last swings"

@@ -18,6 +18,8 @@ from ._targets import targets_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def draw(figure: Figure, result: Result, times: np.ndarray, relative: bool = False, targets: bool = True) -> None:
     """Angles [°] of all links on hinges, absolute or relative to the parent; a controller's targets as thin lines."""

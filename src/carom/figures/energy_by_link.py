@@ -14,6 +14,8 @@ from .angles import grouped
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     return None

@@ -99,7 +99,7 @@ def _draw_balance(axes: Axes, result: Result, names: list[str]) -> None:
     axes.axvline(0.0, color="0.4", linewidth=0.6)
     axes.grid(False, axis="y")
     axes.set_xlabel("energy [J]")
-    axes.set_ylabel("entries [J]")
+    axes.set_ylabel("entries")
     missing = ledger.max_error_percent
     left = f"at most {missing:.1e} % of the energy in play" if missing else "nothing but rounding"
     first = "" if whole else f" of {ledger.start:.6g} J at the start"

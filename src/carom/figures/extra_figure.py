@@ -12,6 +12,8 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     if result.world.extra:

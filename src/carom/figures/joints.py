@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 STILL = 1e-9  # of the largest value of its kind
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     return None

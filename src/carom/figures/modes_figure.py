@@ -9,13 +9,10 @@ import numpy as np
 from ..result._signals import bending_signals
 from ..result.result import Result
 from . import style
-from ._cycles import swings
+from ._cycles import CLOSE, close_up, swings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-CLOSE = 24  # half swings in the close-up
 
 
 def lacks(result: Result) -> str | None:
@@ -37,19 +34,14 @@ def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
         style.over_time(one, times, factor * values.T, [None] * len(names) if many else names)
         one.set_ylabel(f"{link}, modal\ncoordinate [{unit}]")
     style.finish(left, result)
+    begin, words = close_up(result)
     for one, values in zip(right, found.values() if many else (), strict=True):
-        near = times >= _close_up(result)
+        near = times >= begin
         style.over_time(one, times[near], factor * values[near].T, [f"mode {j + 1}" for j in range(values.shape[1])])
         one.set_ylabel(f"the same [{unit}]")
         if values.shape[1] > 1:
             style.legend(one)
         one.margins(x=0.0)
     if right:
-        right[0].set_title("the last swings")
+        right[0].set_title(words)
         style.time_axis(right[-1:], float(result.t[-1] - result.t[0]))
-
-
-def _close_up(result: Result) -> float:
-    """When the last swings begin [s]: in the whole run they would be a black band."""
-    first, last = float(result.t[0]), float(result.t[-1])
-    return last - CLOSE * (last - first) / swings(result)

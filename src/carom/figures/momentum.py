@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NOTHING = 1e-6  # of the largest momentum: smaller changes are none
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     return None

@@ -64,8 +64,9 @@ def draw(
         axes.set_ylabel(axis_name(result, iy))
         axes.set_zlabel(axis_name(result, iz, rate=True))
         axes.set_box_aspect(None, zoom=0.7 if style.narrow() else 0.86)  # labels of the axes stay inside
-        for each in (axes.xaxis, axes.yaxis, axes.zaxis):
+        for each, shown in zip((axes.xaxis, axes.yaxis, axes.zaxis), columns, strict=True):
             each.set_pane_color((0.97, 0.97, 0.97, 1.0))
+            each.labelpad = 4.0 + 2.2 * max(_letters(shown) - 3, 0)  # names stand beyond the numbers
     axes.set_xlabel(axis_name(result, ix))
     axes.plot(*columns, color="k", linewidth=0.8)
     axes.plot(*(c[:1] for c in columns), **ends)
@@ -75,6 +76,13 @@ def draw(
         {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)} if iy is None else {"loc": "upper right"}
     )
     axes.legend(ncols=2, **place)
+
+
+def _letters(values: np.ndarray) -> int:
+    """How many letters the numbers of an axis will have, roughly."""
+    span = float(np.ptp(values)) or 1.0
+    behind = max(int(np.ceil(-np.log10(span / 6.0))), 0)
+    return len(f"{np.min(values):.{behind}f}")
 
 
 def _shown(result: Result, q: np.ndarray, index: int) -> np.ndarray:

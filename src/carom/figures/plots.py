@@ -15,7 +15,7 @@ from .._arguments import Name
 from ..quantities import Times
 from ..result._signals import times_of
 from . import impact, style
-from ._cycles import enough, swings
+from ._cycles import close_up, enough, swings
 from .all_figures import FIGURES, Entry
 
 if TYPE_CHECKING:
@@ -57,10 +57,28 @@ class Plots:
         """The figure of that name; options are those of what draws it."""
         entry = _entry(name)
         entry.check(self.result)
-        with style.page(fine=swings(self.result) > BANDS) as figure:
+        dense = swings(self.result) > BANDS
+        with style.page(fine=dense) as figure:
             chosen = self._times if times is None else np.unique(np.atleast_1d(np.asarray(times, dtype=float)))
             entry.draw(figure, self.result, chosen, *given, **options)
+            if dense and entry.curves and times is None:
+                figure.clear()  # it has its size
+                self._twice(figure, entry, given, options)
         return figure
+
+    def _twice(self, figure: Figure, entry: Entry, given: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """The whole run, which is a band, and its end, in which every swing is seen."""
+        begin, words = close_up(self.result)
+        whole, end = style.halves(figure)
+        entry.draw(whole, self.result, self._times, *given, **options)
+        for axes in whole.axes:  # both parts have the same lines and titles: the second part tells them
+            axes.set_title("")
+            if axes.get_legend() is not None:
+                axes.get_legend().remove()
+        with style.not_fine():
+            entry.draw(end, self.result, self._times[self._times >= begin], *given, **options)
+        for part, told in ((whole, "the whole run"), (end, words)):
+            part.suptitle(told, fontsize="medium")
 
     @cached_property
     def _times(self) -> np.ndarray:

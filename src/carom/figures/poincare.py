@@ -11,7 +11,7 @@ from .._arguments import Name
 from ..result.result import Result
 from ..study.poincare_section import Section, poincare
 from . import style
-from ._coordinates import axis_name, index_of, is_angle, main_ones, moves_straight
+from ._coordinates import axis_name, index_of, is_angle, main_ones, moves_straight, moving_ones
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,8 @@ def _turned(result: Result, cut: int) -> int:
     """How often a velocity changes its sign, by the ends of the steps and both sides of events alone."""
     t = np.concatenate([result.t, [np.nextafter(e.t, 0.0) for e in result.events]])
     v = np.concatenate([result.v[:, cut], [e.v[cut] for e in result.events]])[np.argsort(t, kind="stable")]
-    told = v[np.abs(v) > 1e-9 * np.max(np.abs(v))]
+    most = np.max(np.abs(v)) if cut in moving_ones(result) else np.inf  # what trembles by rounding turns nowhere
+    told = v[np.abs(v) > 1e-9 * most]
     return int(np.sum(np.diff(np.sign(told)) != 0.0))
 
 

@@ -16,6 +16,8 @@ from .angles import grouped
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """Rates [rad/s] of all links on hinges; a blow shows as a step."""

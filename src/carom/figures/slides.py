@@ -14,6 +14,8 @@ from ._targets import targets_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     if result.world.mechanism.topology.sliding:

@@ -74,7 +74,8 @@ def _draw_frame(axes: Axes, part: Part, k: int, colour: str, depth: float) -> No
         thick = 2.0 if line.kind in ("rod", "beam", "body", "point") else 1.0
         axes.plot(*line.points[k].T, color=colour, linewidth=thick, solid_capstyle="round", zorder=depth)
         if line.radius > 0.0:
-            _circle(axes, patches, line.points[k][0], line.radius, colour, depth)
+            guessed = line.kind != "disk"  # a body whose shape is not known: its radius of gyration
+            _circle(axes, patches, line.points[k][0], line.radius, colour, depth, guessed)
     for ball in part.rounds:
         if ball.kind in ("bar", "outline"):
             axes.plot(*ball.points[k].T, color=colour, linewidth=1.0, zorder=depth)
@@ -94,8 +95,11 @@ def _draw_frame(axes: Axes, part: Part, k: int, colour: str, depth: float) -> No
         axes.plot(*part.bases.T, marker="s", markersize=6.0, linestyle="none", color="0.3", zorder=1.5)
 
 
-def _circle(axes: Axes, patches: ModuleType, centre: np.ndarray, radius: float, colour: str, depth: float) -> None:
-    axes.add_patch(patches.Circle(centre, radius, fill=False, edgecolor=colour, linewidth=1.1, zorder=depth))
+def _circle(
+    axes: Axes, patches: ModuleType, centre: np.ndarray, radius: float, colour: str, depth: float, guessed: bool = False
+) -> None:
+    look = {"linewidth": 0.5, "linestyle": (0, (5, 4))} if guessed else {"linewidth": 1.1}
+    axes.add_patch(patches.Circle(centre, radius, fill=False, edgecolor=colour, zorder=depth, **look))
 
 
 def _draw_surface(axes: Axes, points: np.ndarray, size: float, colour: str) -> None:
@@ -121,9 +125,11 @@ def _draw_surface(axes: Axes, points: np.ndarray, size: float, colour: str) -> N
 def _clock(figure: Figure, axes: Axes, instants: np.ndarray, colours: list[str]) -> None:
     """Which shade is which instant."""
     lines = style.library().lines
-    digits = 3 if len(instants) < 2 else max(0, int(np.ceil(-np.log10(max(np.min(np.diff(instants)), 1e-9)))) + 1)
+    brief = 0.0 < np.max(np.abs(instants)) < style.BRIEF
+    shown = 1e3 * instants if brief else instants
+    digits = 3 if len(shown) < 2 else max(0, int(np.ceil(-np.log10(max(np.min(np.diff(shown)), 1e-9)))) + 1)
     handles = [
-        lines.Line2D([], [], color=c, linewidth=2.0, label=f"{t:.{digits}f} s")
-        for t, c in zip(instants, colours, strict=True)
+        lines.Line2D([], [], color=c, linewidth=2.0, label=f"{t:.{digits}f} {'ms' if brief else 's'}")
+        for t, c in zip(shown, colours, strict=True)
     ]
     axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, title="time")

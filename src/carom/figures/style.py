@@ -30,6 +30,7 @@ DASHES = ("-", "--", "-.", "-", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (
 MOST = len(DASHES)  # lines that can be told apart in one panel
 SHADES = ("0.93", "0.80", "0.66", "0.87", "0.73")  # of phases
 OWN = Path(__file__).with_name("carom.mplstyle")
+FINE = 0.45  # of the width of a line, where lines stand close
 BRIEF = 0.1  # [s] a run that is shorter has milliseconds on its axis
 
 
@@ -117,10 +118,27 @@ def page(*, fine: bool = False, **options: Any) -> Iterator[Any]:
     with matplotlib.rc_context():
         matplotlib.style.use([str(OWN), _look.get().sheet])
         if fine:
-            matplotlib.rcParams["lines.linewidth"] *= 0.45
+            matplotlib.rcParams["lines.linewidth"] *= FINE
         figure = _sheet()(layout="constrained", **options)
         yield figure
         _plain_ticks(figure)
+
+
+@contextlib.contextmanager
+def not_fine() -> Iterator[None]:
+    """Lines as wide as usual, on a page with fine ones."""
+    rc = library().rcParams
+    with library().rc_context({"lines.linewidth": rc["lines.linewidth"] / FINE}):
+        yield
+
+
+def halves(figure: Figure) -> tuple[Any, Any]:
+    """Two parts beside each other, the second with room for legends; in a narrow figure one above the other."""
+    beside = not narrow()
+    if not beside:
+        figure.set_figheight(2.0 * figure.get_figheight())
+    parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45)) if beside else figure.subfigures(2, 1)
+    return parts[0], parts[1]
 
 
 @functools.cache
@@ -225,6 +243,9 @@ def steady(axes: Axes, least: float = 0.0) -> None:
 def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
     """A triangle on the upper edge and a thin line at every impact: one of 0.1 ms would otherwise be invisible."""
     instants = np.array([i.t_start for i in result.impacts if i.struck])
+    drawn = [np.ravel(one.get_xdata()) for one in axes.get_lines() if len(np.ravel(one.get_xdata())) > 2]
+    if drawn:  # a part of the run has the marks of its impacts
+        instants = instants[(instants >= min(map(np.min, drawn))) & (instants <= max(map(np.max, drawn)))]
     if not len(instants):
         return
     if len(instants) <= 60:

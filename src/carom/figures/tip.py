@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NOTHING = 1e-9  # of the largest velocity: a component that is smaller is rounding
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     return None

@@ -13,6 +13,8 @@ from . import style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CURVES = True  # nothing but lines over time
+
 
 def lacks(result: Result) -> str | None:
     if any(a.report.drive is not None for a in result.world.automata):
@@ -25,7 +27,9 @@ def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     found, top = effort_signals(result, times), result.world.mechanism.topology
     kinds = [("torque [N m]", "torque", top.hinged), ("force [N]", "force", top.slid)]
     torques = [(name, e.torques, kind) for name, e in found.items() for kind in kinds if kind[2]]
+    acting = [each for each in torques if np.any(each[1][:, list(each[2][2])])]  # where nothing acts there is no curve
     forces = {f"{name} on {tree}": push for name, e in found.items() for tree, push in e.pushes.items()}
+    torques = acting or torques[: not forces]
     axes = style.panels(figure, len(torques) + len(forces))
     for one, (control, values, (label, word, links)) in zip(axes, torques, strict=False):
         style.over_time(one, times, values[:, list(links)].T, [top.names[k] for k in links])

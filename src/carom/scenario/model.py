@@ -14,7 +14,7 @@ from .constraint_tables import Constraint
 from .contact_tables import Contact, Material
 from .control_tables import Control
 from .element_tables import Element
-from .fields import Number, Numbers, Part, Table, Text, Word, says
+from .fields import Number, Numbers, Part, Point, Table, Text, Word, says
 from .ground_table import GroundTable
 from .study_table import Study
 from .surface_tables import Surface
@@ -82,6 +82,22 @@ class Capture(Part):
     approach: Annotated[Number, Field(ge=0.0)] = says("time before the capture to be shown [s]", 1.0)
 
 
+class Identify(Part):
+    """Numbers of the object that a robot finds from a probing run, before it captures the object."""
+
+    unknown: Annotated[dict[Word, Number], Field(min_length=1, max_length=16)] = says(
+        "first guesses by path, such as 'mechanisms.target.links.object.body.mass'; the file itself has the truth"
+    )
+    signals: Annotated[list[Text], Field(min_length=1, max_length=32)] = says(
+        "what is recorded in the probing run, such as 'arm.link1.angle'"
+    )
+    probe: dict[str, Any] = says("the probing run: its contacts, control, start and run, as tables of this file")
+    samples: Annotated[int, Field(ge=2, le=10_000)] = says("how often each signal is recorded, evenly", 50)
+    noise: Annotated[Number, Field(gt=0.0)] = says("standard deviation of a signal, as a share of its range", 0.01)
+    seed: Annotated[int, Field(ge=0)] = says("of the noise", 0)
+    believe: Literal["estimates", "guesses"] = says("what controllers then take the object for", "estimates")
+
+
 class Stride(Part):
     """One step of a crawler."""
 
@@ -95,12 +111,14 @@ class Stride(Part):
 class Crawl(Part):
     """An inchworm that passes a wave through its body, step by step."""
 
-    length: Number = says("of a link [m] > 0")
-    mass: Number = says("of a link [kg] > 0")
+    length: Number | Numbers = says("of a link [m] > 0; or of each, from the rear to the front")
+    mass: Number | Numbers = says("of a link [kg] > 0; or of each, from the rear to the front")
     links: Annotated[int, Field(ge=2, le=8)] = says("how many links", 4)
     friction: Number = says("coefficient of a foot that slides", 0.4)
     gravity: Number = says("[m/s^2]", 9.81)
     slope: Number = says("of the ground, positive uphill [rad]", 0.0)
+    surface: Word | None = says("name of the surface on which it crawls; level ground if left out", None)
+    foot: Point = says("near (x, y) the foot stands that holds first, on a surface [m]", [0.0, 0.0])
     start: Numbers = says("led angles of the first posture [rad, or degrees]")
     degrees: bool = says("angles in degrees?", False)
     blend: Number | None = says("of the parabolic blends [s]; a tenth of the duration if left out", None)
@@ -164,6 +182,7 @@ class Scenario(Part):
     start: Start | None = says("the state in which the run begins", None)
     run: Run = says("duration, solver and tolerances")
     capture: Capture | None = says("an arm takes hold of an object at the start", None)
+    identify: Identify | None = says("what the robot finds out of the object before it captures it", None)
     crawl: Crawl | None = says("an inchworm's gait, instead of mechanisms and start", None)
     quantities: dict[Word, Quantity] = says("numbers that the scenario is about", {})
     variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are merged over this file", {})

@@ -2,6 +2,7 @@
 
 from .batch import Batch as Batch
 from .batch import batch as batch
+from .continuation import continue_orbit as continue_orbit
 from .exponents import Lyapunov as Lyapunov
 from .exponents import lyapunov as lyapunov
 from .final import final_state as final_state
@@ -19,6 +20,8 @@ from .many_starts import box_dimension as box_dimension
 from .orbit import Orbit as Orbit
 from .orbit import bifurcation as bifurcation
 from .orbit import find_orbit as find_orbit
+from .orbit_family import OrbitFamily as OrbitFamily
+from .orbit_family import SpecialPoint as SpecialPoint
 from .poincare_section import Section as Section
 from .poincare_section import poincare as poincare
 from .recording import Returns as Returns

@@ -58,7 +58,7 @@ class Orbit:
 
 
 class Frame(NamedTuple):
-    """What a return may shift."""
+    """What a return may shift, and what it leaves alone."""
 
     begin: np.ndarray  # a state from which the shift was seen
     shift: np.ndarray  # (n,) by how much, where that is known
@@ -66,21 +66,30 @@ class Frame(NamedTuple):
 
     def closing(self, new: np.ndarray, x: np.ndarray) -> np.ndarray:
         """How far a return is from being periodic."""
-        gap = new - x - self.shift
-        return gap - self.free @ (self.free.T @ gap)
+        return self.projected(new - x - self.shift)
 
-    def multipliers(self, slope: np.ndarray) -> np.ndarray:
-        """Eigenvalues without those of the free directions, which are 1."""
+    def projected(self, columns: np.ndarray) -> np.ndarray:
+        """Without what the free directions have of it."""
+        return columns - self.free @ (self.free.T @ columns)
+
+    def multipliers(self, slope: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Eigenvalues without those of the free directions, and of memories that nothing sets: they are 1."""
         n, k = self.free.shape
-        rest = np.linalg.qr(np.hstack([self.free, np.eye(n)]))[0][:, k:n] if k else np.eye(n)
+        fixed = np.hstack([self.free, np.eye(n)[:, kept]])
+        rest = np.linalg.svd(fixed.T)[2][k + int(np.sum(kept)) :].T if fixed.size else np.eye(n)
         roots = np.linalg.eigvals(rest.T @ slope @ rest)
         return roots[np.lexsort((-roots.imag, -np.round(np.abs(roots), 9)))]
 
     def step(self, slope: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Newton's. A direction that the map only shifts (a place on a level floor) has many answers: the nearest."""
-        n = len(gap)
-        left = np.eye(n) - slope
-        return np.linalg.lstsq(left - self.free @ (self.free.T @ left), gap, rcond=NEUTRAL)[0]
+        return np.linalg.lstsq(self.projected(np.eye(len(gap)) - slope), gap, rcond=NEUTRAL)[0]
+
+
+def kept_by(map: ReturnMap, slope: np.ndarray) -> np.ndarray:
+    """Memories that a period leaves as they are: nothing happened that sets them, nothing follows from them."""
+    if not map.names:
+        return np.zeros(len(slope), dtype=bool)
+    return np.array([e.kind == "memory" for e in map.names]) & np.all(slope == np.eye(len(slope)), axis=1)
 
 
 def frame_of(map: ReturnMap, x: np.ndarray) -> Frame:
@@ -89,18 +98,27 @@ def frame_of(map: ReturnMap, x: np.ndarray) -> Frame:
     if not map.drifts and map.swap is None:
         return Frame(x, np.zeros(n), np.zeros((n, 0)))
     first = map.passed(x, map.phases, map.goal)
-    begin, where = map.renamed(first.x), np.eye(n)[:, list(map.drifts)]
-    _refuse_another_world(map, first, where)
-    whole = where @ (where.T @ (map(begin)[0] - begin))
-    if not map.drifts:
-        return Frame(begin, whole, np.zeros((n, 0)))
-    _, sizes, right = np.linalg.svd((map.derivative(begin) - np.eye(n)) @ where)
-    flat = [k for k in range(len(map.drifts)) if sizes[k] < FREE * (1.0 + sizes[0])]
-    free = where @ right[flat].T
-    return Frame(begin, whole - free @ (free.T @ whole), free)
+    begin, told = map.renamed(first.x), {k: by for k, by in map.drifts.items() if by is not None}
+    where = np.eye(n)[:, [k for k in map.drifts if k not in told]]
+    known = np.zeros(n)
+    known[list(told)] = list(told.values())
+    _refuse_another_world(map, first, where, known)
+    seen = known + where @ (where.T @ (map(begin)[0] - begin))
+    return framed(map, begin, seen, map.derivative(begin))
 
 
-def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray) -> None:
+def framed(map: ReturnMap, begin: np.ndarray, seen: np.ndarray, slope: np.ndarray) -> Frame:
+    """The frame of a shift that was seen: free in the directions in which the map does nothing but shift."""
+    n = len(begin)
+    where = np.eye(n)[:, [k for k, by in map.drifts.items() if by is None]]
+    if not where.size:
+        return Frame(begin, seen, np.zeros((n, 0)))
+    _, sizes, right = np.linalg.svd((slope - np.eye(n)) @ where)
+    flat = [k for k, size in enumerate(sizes) if size < FREE * (1.0 + sizes[0])]
+    return Frame(begin, seen, where @ right[flat].T)
+
+
+def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray, known: np.ndarray) -> None:
     """A run that goes on, and one that begins again from the renamed and shifted state, must be the same one."""
     begin, phases, goal = map.renamed(first.x), first.phases, map.goal
     if map.swap is not None:
@@ -110,7 +128,7 @@ def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray) -> N
     cure = "what is exchanged must be alike and be named with all that belongs to it, and nothing may depend on drifts"
     try:
         unmoved = map.passed(begin, phases, map.goal)
-        shift = where @ (where.T @ (map.renamed(unmoved.x) - begin))
+        shift = known + where @ (where.T @ (map.renamed(unmoved.x) - begin))
         again = map.passed(begin - shift, phases, map.goal)
     except errors.CaromError as trouble:
         raise errors.CaromError(
@@ -159,7 +177,7 @@ def solved(map: ReturnMap, start: Given, tolerance: float, most: int) -> Orbit:
     slope = map.derivative(x)
     q, v = map.coordinates(x)
     drift = {map.names[k].name: float(new[k] - x[k]) for k in map.drifts}
-    found = frame.multipliers(slope)
+    found = frame.multipliers(slope, kept_by(map, slope))
     return Orbit(map.event, q, v, time, residual, iteration, found, slope, drift, map.times, np.asarray(x))
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import errors
-from .._arguments import Names
+from .._arguments import DriftsLike
 from ..hybrid.world import World
 
 
@@ -48,19 +48,32 @@ def coordinate_names(world: World) -> list[str]:
     return names + [f"{name}.bend.{j + 1}" for k, name in enumerate(top.names) for j in range(top.modes[k])]
 
 
+def coordinate_units(world: World) -> list[str]:
+    """Units of the generalized coordinates."""
+    top = world.mechanism.topology
+    own = ["m" if slides else "rad" for slides in top.slides]
+    return [*["m"] * top.base_dof, *own, *["m"] * sum(top.modes)]
+
+
 def _base(world: World, tree: int) -> str:
     top = world.mechanism.topology
     return "base" if sum(top.free) == 1 else f"base.{top.tree_names[tree]}"
 
 
-def drifting(world: World, drifts: Names) -> tuple[int, ...]:
-    """Where the coordinates stand that may shift from return to return."""
+def drifting(world: World, drifts: DriftsLike) -> dict[int, float | None]:
+    """Where the numbers stand that may shift from period to period, and by how much, where that is known."""
     if isinstance(drifts, str):
         raise errors.CaromError(f"drifts is '{drifts}'; it must be a list of coordinates: ['{drifts}']")
-    known = coordinate_names(world)
+    told = entries(world)
+    known = {entry.name: k for k, entry in enumerate(told) if entry.kind in ("q", "states")}
+    found: dict[int, float | None] = {}
     for name in drifts:
-        errors.name_in("coordinate (drifts of a return map)", name, known)
-    return tuple(known.index(name) for name in drifts)
+        errors.name_in("coordinate or extra state (drifts of a return map)", name, tuple(known))
+        by = drifts[name] if isinstance(drifts, Mapping) else None
+        if by is not None:
+            errors.number("drifts", f"shift of {name}", by)
+        found[known[name]] = None if by is None else float(by)
+    return found
 
 
 class Relabelling:

@@ -16,9 +16,10 @@ from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import State
 from ._fixed_point import Orbit
+from ._map_events import guard_of, refuse_clocks
 from .batch import Batch, batch
 from .recording import Returns
-from .return_map import ReturnMap, _guard_of, _refuse_clocks
+from .return_map import ReturnMap
 
 ALIKE = 1e-6  # of the state's size: orbits that are nearer are one
 
@@ -41,8 +42,8 @@ def find_orbits(
         rows = world.state(slides=places, slide_rates=speeds)            # one row for each guess
         carom.find_orbits(world, ("rigid contacts", "strike left"), rows)
     """
-    _guard_of(world, *event)  # a name that is none is refused before the work
-    _refuse_clocks(world)
+    guard_of(world, *event)  # a name that is none is refused before the work
+    refuse_clocks(world)
     if not isinstance(starts, State) or starts.lanes is None:
         raise errors.CaromError(
             "starts of find_orbits must be a state with a row for each guess: world.state(...) of arrays; find_orbit "

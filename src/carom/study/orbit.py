@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import PyTree
 
 from .. import errors
-from .._arguments import Names, StartLike
+from .._arguments import DriftsLike, StartLike
 from .._simulation import simulate
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
@@ -37,7 +37,7 @@ def find_orbit(
     start: State,
     *,
     until: float,
-    drifts: Names = (),
+    drifts: DriftsLike = (),
     exchange: Mapping[str, str] | None = None,
     times: int = 1,
     settings: Settings | None = None,
@@ -45,8 +45,8 @@ def find_orbit(
     """Run from a rough guess until `until` [s], then find the periodic motion through the event by Newton's method.
 
     - `event`: (automaton, exit), such as ('hand', 'touch')
-    - `drifts`: coordinates of what moves on: they may shift by a constant in every period. Their names are those of
-      signals, "base.x"; `orbit.drift` says by how much
+    - `drifts`: coordinates of what moves on, ["base.x"]: they may shift by a constant in every period; `orbit.drift`
+      says by how much. Where the shift is known, it is part of the question: {"angle": 2 * pi}, of an extra state
     - `exchange`: names that change after a return. {"left": "right", "left foot": "right foot"} makes one step of a
       walker a period: legs, feet, and the phases of its controller under each other's names. Only what is alike can be
       exchanged; the world is tried before anything is solved

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import types
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from jaxtyping import PyTree
 
 from .. import errors
-from .._arguments import Name, Names
+from .._arguments import DriftsLike
 from ..hybrid import outcome
 from ..hybrid._carry import begin
 from ..hybrid._run import executable, to_end
@@ -23,6 +24,7 @@ from ..hybrid.world import World
 from ..quantities import Given, Index, Phases, Real
 from ..result.result import Result
 from ._fixed_point import Orbit, solved
+from ._map_events import guard_of, refuse_clocks
 from ._relabelling import Entry, Relabelling, drifting, entries
 
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits
@@ -54,13 +56,14 @@ class ReturnMap:
     Integrated with `dopri8` at rtol 1e-11 unless `settings` say otherwise. Made from a run that has been through the
     event at least once, which shows in which phases the automata are there.
 
-    - `drifts`: coordinates that may shift by a constant from return to return, by their names in signals: ["base.x"]
+    - `drifts`: coordinates and extra states that may shift by a constant from period to period, by their names in
+      signals: ["base.x"], or {"angle": 2 * pi}, where it is known by how much
     - `exchange`: names that are exchanged after every return, {"left": "right"}: of links, contacts, controllers and
       their phases. The next event is then that of the counterpart
     - `times`: so many returns are one application of the map
     """
 
-    drifts: tuple[int, ...] = ()
+    drifts: Mapping[int, float | None] = types.MappingProxyType({})
     times = 1
     swap: Relabelling | None = None
     names: tuple[Entry, ...] = ()
@@ -73,13 +76,13 @@ class ReturnMap:
         *,
         until: float = 1e3,
         settings: Settings | None = None,
-        drifts: Names = (),
+        drifts: DriftsLike = (),
         exchange: Mapping[str, str] | None = None,
         times: int = 1,
     ) -> None:
         world = result.world
-        guard = _guard_of(world, automaton, exit)
-        _refuse_clocks(world)
+        guard = guard_of(world, automaton, exit)
+        refuse_clocks(world)
         rows = np.flatnonzero(np.asarray(result.marks.fired[guard]) > 0.0)
         if not len(rows):
             raise errors.CaromError(
@@ -116,7 +119,7 @@ class ReturnMap:
         """The map of a world through an event at which its automata are in these phases; `state` just after it is
         (q, v, extra, memory) as the engine carries them at the time `at` [s]."""
         made = cls.__new__(cls)
-        made._put(world, event, _guard_of(world, *event), phases, state, until, settings, at)
+        made._put(world, event, guard_of(world, *event), phases, state, until, settings, at)
         return made
 
     def _put(
@@ -131,11 +134,12 @@ class ReturnMap:
         at: float,
     ) -> None:
         self.world, self.event, self.phases, self.goal = world, event, phases, guard
-        flat, self._shape = ravel_pytree(state)
+        leaves, self._tree = jax.tree.flatten(state)
+        self._shapes = tuple(np.shape(leaf) for leaf in leaves)
         self.names = tuple(entries(world))
         times = {(a.name, name) for a in world.automata for name in a.anatomy.instants}
         self._instants = np.array([e.kind == "memory" and (e.owner, e.name) in times for e in self.names])
-        self.start = np.asarray(flat, dtype=float) - at * self._instants
+        self.start = _flat(state) - at * self._instants
         chosen = EXACT if settings is None else settings_or_default(settings)
         self._integration = chosen.integration(until)
 
@@ -145,9 +149,21 @@ class ReturnMap:
         made.__dict__.update(self.__dict__, world=world)
         return made
 
+    def integration(self, goal: Index) -> Integration:
+        """How one return is integrated."""
+        return dataclasses.replace(self._integration, stop_at=jnp.asarray(goal))
+
+    def state(self, x: Given) -> Any:
+        """(q, v, extra, memory) of a state of the map, as the engine carries them."""
+        numbers, leaves, k = np.asarray(x, dtype=float), list[np.ndarray](), 0
+        for shape in self._shapes:
+            size = math.prod(shape)
+            leaves.append(np.asarray(numbers[k : k + size].reshape(shape)))
+            k += size
+        return jax.tree.unflatten(self._tree, leaves)
+
     def _given(self, x: Given, phases: Phases, goal: Index) -> tuple[Any, ...]:
-        integration = dataclasses.replace(self._integration, stop_at=jnp.asarray(goal))
-        return self.world, integration, phases, self._shape(jnp.asarray(x, dtype=float))
+        return self.world, self.integration(goal), phases, self.state(x)
 
     def passed(self, x: Given, phases: Phases, goal: Index) -> Passed:
         """On to the event of this number. Instants that were set on the way are counted from its end."""
@@ -157,7 +173,7 @@ class ReturnMap:
             raise errors.CaromError(
                 f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
             )
-        raw = np.asarray(ravel_pytree(new)[0])
+        raw = _flat(new)
         return Passed(raw - self._set(x, raw) * float(time), float(time), phases, int(events))
 
     def _set(self, x: Given, raw: Given) -> np.ndarray:
@@ -214,19 +230,19 @@ class ReturnMap:
     ) -> tuple[np.ndarray, np.ndarray]:
         """What becomes of directions of the state (columns); with them the world changes along `along`."""
         given = self._given(x, phases, self.goal)
-        still = jax.tree.map(np.zeros_like, _floats(self.world)) if along is None else along
+        still = jax.tree.map(np.zeros_like, floats_of(self.world, self.world)) if along is None else along
         columns, times = [], []
-        push = executable(_pushed_on, (), *given, still, self._shape(jnp.asarray(directions[:, 0])))
+        push = executable(_pushed_on, (), *given, still, self.state(directions[:, 0]))
         for direction in directions.T:
-            new, time = push(*given, still, self._shape(jnp.asarray(direction)))
-            columns.append(np.asarray(ravel_pytree(new)[0]))
+            new, time = push(*given, still, self.state(direction))
+            columns.append(_flat(new))
             times.append(float(time))
         set_anew = self._set(x, one.x)
         return np.stack(columns, axis=1) - np.outer(set_anew, times), np.array(times)
 
     def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""
-        q, v, _, _ = self._shape(jnp.asarray(x))
+        q, v, _, _ = self.state(x)
         return np.asarray(merge(q)), np.asarray(merge(v))
 
     def orbit(self, start: Given | None = None, tolerance: float = 1e-11, most: int = 30) -> Orbit:
@@ -250,12 +266,13 @@ def _pushed_on(
     def run(numbers: PyTree, s: PyTree) -> Any:
         return _returned(_with_floats(world, numbers), integration, phases, s)[:2]
 
-    return jax.jvp(run, (_floats(world), state), (move, along))[1]
+    return jax.jvp(run, (floats_of(world, world), state), (move, along))[1]
 
 
-def _floats(tree: PyTree) -> tuple[Any, ...]:
-    """The real numbers among the leaves."""
-    return tuple(x for x in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(x), jnp.floating))
+def floats_of(tree: PyTree, other: PyTree) -> tuple[Any, ...]:
+    """The leaves of another tree of this shape that stand where this one has real numbers."""
+    pairs = zip(jax.tree.leaves(tree), jax.tree.leaves(other), strict=True)
+    return tuple(y for x, y in pairs if jnp.issubdtype(jnp.result_type(x), jnp.floating))
 
 
 def _with_floats(tree: PyTree, numbers: tuple[Real, ...]) -> Any:
@@ -266,18 +283,6 @@ def _with_floats(tree: PyTree, numbers: tuple[Real, ...]) -> Any:
     return jax.tree.unflatten(shape, new)
 
 
-def _guard_of(world: World, automaton: Name, exit: Name) -> int:
-    found = world.automaton(automaton)
-    errors.name_in(f"event of '{automaton}'", exit, found.anatomy.exit_names)
-    which = [a.name for a in world.automata].index(automaton)
-    return world.events.index((which, found.anatomy.exit_names.index(exit)))
-
-
-def _refuse_clocks(world: World) -> None:
-    """A world that depends on time itself does not return to its state at an event."""
-    for automaton in world.automata:
-        if automaton.anatomy.clocked:
-            raise errors.CaromError(
-                f"'{automaton.name}' depends on time itself (a sampled controller, a switch at a time, a moving "
-                "surface), so that a state at an event does not determine the future; make it continuous"
-            )
+def _flat(state: PyTree) -> np.ndarray:
+    """All numbers of a state, one after the other."""
+    return np.concatenate([np.ravel(np.asarray(leaf, dtype=float)) for leaf in jax.tree.leaves(state)])

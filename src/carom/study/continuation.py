@@ -1,0 +1,192 @@
+"""Families of orbits over a parameter, past folds: pseudo-arclength with exact derivatives.
+
+A point is predicted along the tangent and corrected by Newton's method, at right angles to it, in state and parameter
+together (H. B. Keller 1977, Numerical solution of bifurcation and nonlinear eigenvalue problems). dP/dx and dP/dp go
+through every event of the period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import jax
+import numpy as np
+
+from .. import errors
+from .._arguments import DriftsLike
+from .._simulation import simulate
+from ..hybrid.settings import Settings
+from ..mechanism import State
+from ..quantities import Function, Given
+from ._fixed_point import frame_of
+from ._orbit_points import Family, Point, periods_of, same_parts, worlds_along
+from ._relabelling import coordinate_names, coordinate_units
+from ._special_points import between, changed, special, told_change
+from .orbit import LONGER
+from .orbit_family import GRAZE, OrbitFamily, SpecialPoint
+from .return_map import ReturnMap
+
+SHORTEST = 1e-10  # scaled: where nothing is found even so near, the family has an end
+TURNED = 0.9  # cosine between neighbouring tangents: below it, steps are halved
+GENTLE = 1e-4  # [m/s] a blow that is gentler than this where the family ends: it grazes
+EASY, HARD = 5, 7  # Newton steps of a point after which steps grow, or shrink
+
+
+def continue_orbit(
+    make: Function,
+    values: Given,
+    event: tuple[str, str],
+    start: State,
+    *,
+    until: float,
+    drifts: DriftsLike = (),
+    exchange: Mapping[str, str] | None = None,
+    times: int = 1,
+    name: str = "parameter",
+    step: float = 0.05,
+    most: int = 200,
+    settings: Settings | None = None,
+) -> OrbitFamily:
+    """The family of an orbit over a parameter: found as by `find_orbit` at the first value, followed toward the last.
+
+    - `make(value)` makes the world; only its numbers may depend on the value, as JAX can follow it
+    - `values`: where it begins, and the other end of the range. Where the parameter turns back (a fold), the family is
+      followed back, until it leaves the range on either side
+    - `event`, `start`, `until`, `drifts`, `exchange`, `times`: as of `find_orbit`
+    - `step`: the longest step, as a share of range and state; `most`: so many points at the most
+
+    Folds, period doublings, Neimark-Sacker points and grazing are named in `family.special`, each located by itself.
+
+        family = carom.continue_orbit(walker, (3.0, 5.0), STEP, start, until=4.0, drifts=["base.x"], exchange=LEGS,
+                                      name="slope [deg]")
+        print(family)
+        carom.figures.orbit_family(family, "period")
+    """
+    first, last = _range(values)
+    errors.number("continue_orbit", "step", step, above=0.0)
+    world = make(first)
+    _refuse_other_structure(make, first, last)
+    result = simulate(world, start, until=until, settings=settings)
+    map = ReturnMap(
+        result, *event, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
+    )
+    x = map.orbit().state
+    shift = frame_of(map, x).shift
+    for k, by in map.drifts.items():
+        shift[k] = map(x)[0][k] - x[k] if by is None else by
+    scale = np.append(1.0 + np.abs(x), abs(last - first))
+    family = Family(map, worlds_along(make, first), shift, scale)
+    toward = np.zeros(len(scale))
+    toward[-1] = np.sign(last - first)
+    begin = family.solved(np.append(x, first), np.abs(toward), first / scale[-1], toward)
+    if begin is None:
+        raise errors.CaromError(
+            "the orbit is lost as soon as it is to be followed; tighten settings, or start elsewhere"
+        )
+    return _told(family, name, *_followed(family, begin, sorted((first, last)), step, most))
+
+
+def _range(values: Given) -> tuple[float, float]:
+    try:
+        ends = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        ends = np.zeros(0)
+    if ends.shape != (2,) or not np.all(np.isfinite(ends)) or ends[0] == ends[1]:
+        raise errors.CaromError(
+            f"values of continue_orbit is {values!r}; it must be two different numbers: where the family begins, and "
+            "the other end of the range"
+        )
+    return float(ends[0]), float(ends[1])
+
+
+def _refuse_other_structure(make: Function, first: float, last: float) -> None:
+    """Its numbers may change with the parameter, not what there is."""
+    one, other = make(first), make(last)
+    shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(each)] for each in (one, other)]
+    if shapes[0] != shapes[1] or not same_parts(one, other):
+        raise errors.CaromError(
+            f"make of continue_orbit makes another world at {last:g} than at {first:g}: links, contacts or states are "
+            "others; the parameter may change numbers alone"
+        )
+
+
+def _followed(
+    family: Family, begin: Point, ends: list[float], longest: float, most: int
+) -> tuple[list[Point], list[SpecialPoint], str]:
+    """Points after `begin`, what happened between them, and why there are no more."""
+    points, found, h = [begin], list[SpecialPoint](), longest
+    while len(points) < most:
+        here = points[-1]
+        there = _next(family, here, h)
+        if there is None or (here.tangent @ there.tangent < TURNED and h > 1e-3 * longest):
+            h *= 0.5
+            if h < SHORTEST:
+                graze = _grazing(family, here, len(points) - 1)
+                return points, [*found, *graze], "it ends where it grazes" if graze else "nothing was found beyond it"
+            continue
+        left = [end for end in ends if (here.u[-1] - end) * (there.u[-1] - end) < 0.0]
+        if left:
+            there = _at_parameter(family, here, there, left[0]) or there
+        found += between(family, here, there, len(points) - 1)
+        points.append(there)
+        if left:
+            return points, found, "it leaves the range"
+        h = min(longest, 1.5 * h) if there.steps <= EASY else 0.5 * h if there.steps > HARD else h
+    return points, found, f"{most} points were asked for"
+
+
+def _next(family: Family, here: Point, h: float) -> Point | None:
+    start = here.u + h * family.scale * here.tangent
+    return family.solved(start, here.tangent, float(here.tangent @ (start / family.scale)), here.tangent)
+
+
+def _at_parameter(family: Family, here: Point, there: Point, value: float) -> Point | None:
+    """The point at exactly this value, between two others."""
+    share = (value - here.u[-1]) / (there.u[-1] - here.u[-1])
+    start = here.u + share * (there.u - here.u)
+    row = np.zeros(len(start))
+    row[-1] = 1.0
+    return family.solved(start, row, value / family.scale[-1], here.tangent)
+
+
+def _grazing(family: Family, here: Point, number: int) -> list[SpecialPoint]:
+    """Does the family end because an event of the period is about to go, or to appear?"""
+    speed, contact = here.slowest
+    if speed < GENTLE:
+        return [special(family, GRAZE, here, number, f"strike of '{contact}', which closes at {speed:.1e} m/s")]
+    ahead = here.u + 1e-6 * family.scale * here.tangent
+    try:
+        map, _ = family.at(ahead[-1])
+        events = tuple((e.automaton, e.exit) for run in periods_of(map, ahead[:-1]) for e in run.events)
+    except errors.CaromError:
+        return []
+    beyond = here._replace(events=events)
+    return [special(family, GRAZE, here, number, told_change(here, beyond))] if changed(here, beyond) else []
+
+
+def _told(family: Family, name: str, points: list[Point], found: list[SpecialPoint], ended: str) -> OrbitFamily:
+    map = family.map
+    states = [map.coordinates(point.u[:-1]) for point in points]
+    return OrbitFamily(
+        name,
+        map.event,
+        map.times,
+        tuple(coordinate_names(map.world)),
+        tuple(coordinate_units(map.world)),
+        tuple(map.names[k].name for k in map.drifts),
+        np.array([point.u[-1] for point in points]),
+        np.array([point.slopes.time for point in points]),
+        np.array([q for q, _ in states]),
+        np.array([v for _, v in states]),
+        np.array([_same_size(point.multipliers, len(points[0].multipliers)) for point in points]),
+        np.array([point.drift for point in points]),
+        tuple(found),
+        ended,
+        family,
+        tuple(points),
+    )
+
+
+def _same_size(multipliers: np.ndarray, size: int) -> np.ndarray:
+    """Memories that come and go have multipliers of their own, which are zero."""
+    return np.pad(multipliers, (0, max(0, size - len(multipliers))))[:size]

@@ -47,7 +47,7 @@ def test_all_that_should_be_shipped_is():
     chains = {f"elastic-chain-{ends}" for ends in ("ss", "cc", "sc-cc-cs", "cs-ss-sc", "rigid")}
     arms = {"arm-plastic", "arm-repeated-impact", "arm-controllers", "capture-sideways", "capture-head-on", "inchworm"}
     machines = {"compass-walker", "hopper", "juggler", "hammer", "gripper", "slider-crank-clearance"}
-    arms |= {"flexible-strike", "flexible-capture", "inchworm-terrain"}
+    arms |= {"flexible-strike", "flexible-capture", "inchworm-terrain", "identify-then-capture"}
     assert set(names()) == chains | arms | machines | {"ball-drop", "ball-on-slope", "corner"}
 
 

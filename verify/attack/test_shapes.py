@@ -26,14 +26,15 @@ PAIRS = [
 LANES, LOOKS, LONGEST = 40, 800, 1.0  # [s]
 DIP = 0.05  # [m]: no body comes nearer by more between two looks, and away again
 FAR = np.array([1000.0, -500.0, 1000.0, -500.0])  # [m]
+CORNERED = {"bar", "capsule", "box", "polygon"}  # two of them have several contacts: Stronge's law is not for them
 MASS, INERTIA = 1.0, 0.1  # of both bodies, in worlds of a metre
 
 
-def world_of(own, other, friction):
+def world_of(own, other, friction, restitution=carom.Stronge):
     def make(p):
         sites = [two(1.0).site(f"{x}.{x}.tip") for x in "ab"]
         law = carom.Coulomb(friction, friction) if friction else None
-        contact = carom.Contact(own(sites[0]), other(sites[1]), carom.Stronge(p["e"]), law, name="blow")
+        contact = carom.Contact(own(sites[0]), other(sites[1]), restitution(p["e"]), law, name="blow")
         return carom.World(two(1.0), contacts=contact, gravity=0.0)
 
     return make
@@ -154,9 +155,11 @@ def test_all_blows(first, second):
     q, v = shots(rng, a, b, lanes)
     e = np.where(rng.random(lanes) < 0.3, 1.0, rng.uniform(0.0, 1.0, lanes))
     start = {"base": q[:, :4], "base_velocity": v[:, :4], "rates": v[:, 4:]}
-    ends = run(world_of(own, other, 0.3), {"e": e}, q[:, 4:], LONGEST, **start)
+    # (Newton's with friction may give energy to single blows, as is known of it: neither of these two may.)
+    world = world_of(own, other, 0.3, carom.Poisson if {first, second} <= CORNERED else carom.Stronge)
+    ends = run(world, {"e": e}, q[:, 4:], LONGEST, **start)
     start["base"] = start["base"] + FAR
-    far = run(world_of(own, other, 0.3), {"e": e}, q[:, 4:], LONGEST, **start)
+    far = run(world, {"e": e}, q[:, 4:], LONGEST, **start)
     off = np.max(np.abs(far.q - ends.q - [*FAR, 0.0, 0.0]), axis=1)
     few = (ends.events <= 3) & (far.events <= 3)  # more of them, and rounding grows too much to compare
     (p0, l0, e0), (p1, l1, e1) = sums(q, v), sums(ends.q, ends.v)

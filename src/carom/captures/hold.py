@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors
-from .._arguments import AutomatonLike, Name, ResultLike
+from .._arguments import AutomatonLike, MechanismLike, Name, ResultLike
 from ..control._stops import refuse_beyond
 from ..dynamics import (
     FORMALISMS,
@@ -52,6 +52,8 @@ class HoldPose(AbstractAutomaton):
     - `base`: 'free-flying' (thrusters, wheels and joints act), 'attitude-held' (wheels and joints), 'free-floating'
       (joints only)
 
+    - `model`: what the controller takes the mechanism for, if not for what it is: of the same links and joints
+
     Weight is that of the world, and is compensated.
 
     Source: space-capture thesis, (4.24) and (4.26).
@@ -71,6 +73,7 @@ class HoldPose(AbstractAutomaton):
         lambda c, mechanism: _told(c, mechanism),
     )
 
+    knows_model: ClassVar[bool] = True  # does it take a `model`?
     target: Float[Array, " dof"]
     kp: Float[Array, " dof"]
     kd: Float[Array, " dof"]
@@ -78,6 +81,7 @@ class HoldPose(AbstractAutomaton):
     pushed: tuple[tuple[str, int], ...] = eqx.field(static=True)  # trees, and their bases in q
     linearise: bool = eqx.field(static=True)
     name: str = eqx.field(static=True)
+    model: Mechanism | None
 
     def __init__(
         self,
@@ -89,12 +93,14 @@ class HoldPose(AbstractAutomaton):
         damping_ratio: Real = 1.0,
         base: Name = "free-flying",
         linearise: bool = True,
+        model: MechanismLike | None = None,
         name: str = "hold",
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise errors.CaromError(f"mechanism of '{name}' is a {type(mechanism).__name__}; it must be a Mechanism")
         errors.name_in(f"base of '{name}'", base, BASES)
         errors.number(f"'{name}'", "damping_ratio", damping_ratio, least=0.0)
+        self.model = _alike(name, mechanism, model)
         self.target = mechanism.to_relative(vector_of(mechanism, "pose", pose))
         self.kp = _gains(name, "kp", kp, mechanism.dof)
         spread = 2.0 * jnp.asarray(damping_ratio, dtype=float) * jnp.sqrt(self.kp)
@@ -156,6 +162,7 @@ class HoldPose(AbstractAutomaton):
     ) -> Float[Array, " dof"]:
         """(force on the base in world axes [N] .., torque at every joint [N m] .., 0 for modal coordinates)."""
         act, gravity = np.asarray(self.actuated), gravity_vector(gravity)
+        mechanism = mechanism if self.model is None else self.model
         off = self.target - mechanism.to_relative(q)
         push = (self.kp * off - self.kd * mechanism.to_relative(v))[act]
         if self.linearise:
@@ -164,6 +171,15 @@ class HoldPose(AbstractAutomaton):
             rest = mechanism.to_absolute(self.target)
             push = push + _terms(mechanism, rest, jnp.zeros_like(v), gravity)[1][act]
         return jnp.zeros(mechanism.dof).at[act].set(push)
+
+
+def _alike(name: str, mechanism: Mechanism, model: MechanismLike | None) -> Mechanism | None:
+    if model is not None and (not isinstance(model, Mechanism) or model.topology != mechanism.topology):
+        what = "of other links" if isinstance(model, Mechanism) else f"a {type(model).__name__}"
+        raise errors.CaromError(
+            f"model of '{name}' is {what}; it must be a Mechanism of the same links and joints, with other numbers"
+        )
+    return model
 
 
 def _gains(name: str, field: str, gain: Real | Given, dof: int) -> Any:
@@ -252,7 +268,9 @@ def peak_efforts(result: ResultLike, control: AutomatonLike) -> dict[str, float]
     return out | {f"torque on {name} [N m]": float(np.max(torques[:, k])) for k, name in enumerate(top.names)}
 
 
-def _told(c: HoldPose, mechanism: Mechanism) -> dict[str, Any]:
+def _told(c: HoldPose, mechanism: Mechanism) -> dict[str, Any] | None:
+    if c.model is not None:
+        return None  # files have one mechanism
     base = next(b for b in BASES if actuated_by(mechanism, b) == c.actuated)
     values = {name: getattr(c, name) for name in ("kp", "kd", "linearise")}
     return {"pose": mechanism.to_absolute(c.target), "base": base} | values

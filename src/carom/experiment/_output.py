@@ -1,6 +1,7 @@
 """Writing an experiment: a folder that appears complete or not at all.
 
 scenario.toml  summary.json  impacts.csv  stances.csv  energy.csv  trajectory.nc  figures/*.png  report.html
+and identified/, a fit, where a probing run came before a capture
 """
 
 from __future__ import annotations
@@ -106,6 +107,9 @@ def _numbers(experiment: Experiment, half: Path, found: dict[str, Any], say: Say
     write_text(half / "stances.csv", stances_csv(experiment))
     if experiment.scenario.run.ledger:
         write_text(half / "energy.csv", energy_csv(experiment))
+    if experiment.identified is not None:
+        say("what was identified")
+        experiment.identified.found.save(half / "identified")
     say("trajectory")
     for name, result in named_results(experiment):
         result.save(half / f"trajectory{name}.nc", experiment.scenario.output.samples)
@@ -172,6 +176,11 @@ def figures_of(experiment: Experiment) -> Iterator[tuple[str, str, Any]]:
     if experiment.others:
         each = {"as given": experiment.result} | {name: other.result for name, other in experiment.others.items()}
         yield "comparison", "variants side by side", compare(each)
+    if experiment.identified is not None:
+        from .measuring._fit_figures import figures_of_fit
+
+        for number, (_, words, figure) in enumerate(figures_of_fit(experiment.identified.found), start=1):
+            yield f"identified-{number:02d}", words, figure
     results = experiment.results
     for k, result in enumerate(results):
         prefix = "" if len(results) == 1 else f"step{k + 1}-"

@@ -76,6 +76,11 @@ def check_names(s: Scenario) -> None:
 
 
 def _one(s: Scenario) -> str:
+    if s.identify is not None:
+        from ._identify import check_identify
+
+        with inside("identify", "probe"):
+            _one(check_identify(s))
     if s.crawl is not None:
         crawler_of(s)
         refuse_postures(s)

@@ -46,6 +46,7 @@ def summary(experiment: Experiment, quantities: list[Measured], holds: Convergen
             "variants": {name: _variant(other) for name, other in experiment.others.items()},
         }
         | ({} if holds is None else {"converge": converge.record(holds)})
+        | ({} if experiment.identified is None else {"identified": experiment.identified.record()})
     )
 
 

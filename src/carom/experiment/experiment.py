@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ..scenario._build import assembled, beginning, mechanism_of, settings_of, s
 from ..scenario._crawlers import gait_of
 from ..scenario.places import at
 
+if TYPE_CHECKING:
+    from ._identify import Identified
+
 Say = Callable[[str], None]
 
 
@@ -42,6 +45,7 @@ class Experiment:
     captures: dict[str, Any] = dataclasses.field(default_factory=dict)  # by kind; the scenario's own among them
     seam: Seam | None = None  # the capture
     gait: Any = None
+    identified: Identified | None = None  # what was found out of the object before its capture
 
     @property
     def result(self) -> Result:
@@ -157,6 +161,7 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
     """The blow, the motion that led to it, and the motion after it."""
     asked = scenario.capture
     assert asked is not None
+    known = _known(scenario, progress)
     both = mechanism_of(scenario)
     start = state_of(scenario, both)
     with at("capture"):
@@ -173,10 +178,20 @@ def _capture(scenario: model.Scenario, progress: bool | None) -> Experiment:
         after = State(own.q, own.after)
     else:
         joined = after_capture(own)
-        world = assembled(scenario, joined.mechanism, joined.q)
+        believed = None if known is None else known.joined()
+        world = assembled(scenario, joined.mechanism, joined.q, believed)
         after, carried = joined.state, _carried(own)
     clips += [Clip(_run(scenario, world, after, progress), carried=carried)]
-    return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own))
+    return Experiment(scenario, tuple(clips), captures=found, seam=_blow_of(own), identified=known)
+
+
+def _known(scenario: model.Scenario, progress: bool | None) -> Identified | None:
+    """What a probing run says of the object, where there is one."""
+    if scenario.identify is None:
+        return None
+    from ._identify import identified  # it brings the fit along, which few need
+
+    return identified(scenario, progress)
 
 
 def _approach(scenario: model.Scenario, both: Mechanism, start: State, time: float) -> list[Clip]:

@@ -25,13 +25,16 @@ def world_of(scenario: Scenario) -> World:
     return assembled(scenario, mechanism_of(scenario))
 
 
-def assembled(scenario: Scenario, whole: Mechanism, q: Vector | None = None) -> World:
+def assembled(
+    scenario: Scenario, whole: Mechanism, q: Vector | None = None, believed: Mechanism | None = None
+) -> World:
     """A world of a mechanism with the scenario's contacts, controllers, springs and other elements.
 
-    `q` is the pose that a hold-pose controller without one of its own keeps.
+    `q` is the pose that a hold-pose controller without one of its own keeps; `believed` is what controllers that have a
+    model of the mechanism take it for.
     """
     contacts = contacts_of(scenario, whole)
-    controllers = controls_of(scenario, whole, contacts, q)
+    controllers = controls_of(scenario, whole, contacts, q, believed)
     springs = _springs(scenario, whole)
     top = {key: getattr(scenario, key) for key in ("gravity", "settle_speed", "friction_rule")}
     with at(words="the world", holds=top):
@@ -164,9 +167,16 @@ def contacts_of(scenario: Scenario, whole: Mechanism) -> list[Any]:
     return made
 
 
-def controls_of(scenario: Scenario, whole: Mechanism, contacts: list[Any], q: Vector | None = None) -> list[Any]:
+def controls_of(
+    scenario: Scenario,
+    whole: Mechanism,
+    contacts: list[Any],
+    q: Vector | None = None,
+    believed: Mechanism | None = None,
+) -> list[Any]:
     """Controllers; `q` is the pose that a hold-pose controller without one of its own keeps."""
-    around = Around(whole, {c.name: c for c in contacts}, lambda: _start_pose(scenario, whole) if q is None else q)
+    named = {c.name: c for c in contacts}
+    around = Around(whole, named, lambda: _start_pose(scenario, whole) if q is None else q, believed)
     out = []
     for name, c in scenario.control.items():
         with at("control", name, holds=c):

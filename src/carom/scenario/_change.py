@@ -43,11 +43,21 @@ def variant(scenario: Scenario, name: str) -> Scenario:
     """A copy with the variant's tables merged over it."""
     with at(words=f"scenario '{scenario.name}'"):
         name_in("variant", name, tuple(scenario.variants))
+    return merged(
+        scenario,
+        scenario.variants[name],
+        f"{scenario.name}-{name}",
+        f"variant '{name}' of '{scenario.name}'",
+    )
+
+
+def merged(scenario: Scenario, tables: dict[str, Any], name: str, where: str) -> Scenario:
+    """A copy with tables merged over it, under another name, and without variants of its own."""
     whole = plain(scenario)
-    data = _over(whole, scenario.variants[name], (), whole)
+    data = _over(whole, tables, (), whole)
     data["variants"], data["compare"] = {}, []
-    data["name"] = f"{scenario.name}-{name}"
-    return checked(data, f"variant '{name}' of '{scenario.name}'")
+    data["name"] = name
+    return checked(data, where)
 
 
 def parsed_change(text: str) -> tuple[str, Any]:

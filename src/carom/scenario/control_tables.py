@@ -20,11 +20,14 @@ from .trajectory_tables import Trajectory, told_trajectory
 
 
 class Around(NamedTuple):
-    """What a controller is made for: the mechanism, its contacts by name, and the pose to hold if it has none."""
+    """What a controller is made for: the mechanism, its contacts by name, the pose to hold if it has none, and what it
+    takes the mechanism for.
+    """
 
     whole: Mechanism
     contacts: dict[str, Any]
     pose: Callable[[], Any]
+    believed: Mechanism | None = None
 
 
 class StateTable(Part):
@@ -57,7 +60,8 @@ class ControlTable(FormTable):
     def made(self, *around: Any) -> Any:
         name, given = around
         values = {slot.name: self.read(slot, given) for slot in self.form.slots}
-        return type(self).make(given.whole, **values, name=name)
+        knows = given.believed is not None and getattr(type(self).make, "knows_model", False)
+        return type(self).make(given.whole, **values, name=name, **({"model": given.believed} if knows else {}))
 
     def read(self, slot: Slot, *around: Any) -> Any:
         value, (given,) = getattr(self, slot.name), around

@@ -82,6 +82,22 @@ class Capture(Part):
     approach: Annotated[Number, Field(ge=0.0)] = says("time before the capture to be shown [s]", 1.0)
 
 
+class Identify(Part):
+    """Numbers of the object that a robot finds from a probing run, before it captures the object."""
+
+    unknown: Annotated[dict[Word, Number], Field(min_length=1, max_length=16)] = says(
+        "first guesses by path, such as 'mechanisms.target.links.object.body.mass'; the file itself has the truth"
+    )
+    signals: Annotated[list[Text], Field(min_length=1, max_length=32)] = says(
+        "what is recorded in the probing run, such as 'arm.link1.angle'"
+    )
+    probe: dict[str, Any] = says("the probing run: its contacts, control, start and run, as tables of this file")
+    samples: Annotated[int, Field(ge=2, le=10_000)] = says("how often each signal is recorded, evenly", 50)
+    noise: Annotated[Number, Field(gt=0.0)] = says("standard deviation of a signal, as a share of its range", 0.01)
+    seed: Annotated[int, Field(ge=0)] = says("of the noise", 0)
+    believe: Literal["estimates", "guesses"] = says("what controllers then take the object for", "estimates")
+
+
 class Stride(Part):
     """One step of a crawler."""
 
@@ -166,6 +182,7 @@ class Scenario(Part):
     start: Start | None = says("the state in which the run begins", None)
     run: Run = says("duration, solver and tolerances")
     capture: Capture | None = says("an arm takes hold of an object at the start", None)
+    identify: Identify | None = says("what the robot finds out of the object before it captures it", None)
     crawl: Crawl | None = says("an inchworm's gait, instead of mechanisms and start", None)
     quantities: dict[Word, Quantity] = says("numbers that the scenario is about", {})
     variants: dict[Word, dict[str, Any]] = says("changes by name: tables that are merged over this file", {})

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from ...dynamics import site_position
-from ...errors import CaromError
+from ...errors import CaromError, name_in
 from ..experiment import Experiment
 from .kind import Measure
+
+if TYPE_CHECKING:
+    from .._identify import Identified
 
 
 def _captured(experiment: Experiment) -> Any:
@@ -50,7 +53,40 @@ def _capture_velocity(experiment: Experiment, p: dict[str, str]) -> float:
     return float(moved["xy".index(p["part"][-1])])
 
 
+def _known(experiment: Experiment) -> Identified:
+    if experiment.identified is None:
+        raise CaromError("the scenario identifies nothing; [identify] says what")
+    return experiment.identified
+
+
+def _estimate(experiment: Experiment, p: dict[str, str]) -> float:
+    """An estimate, or its difference from the truth in per cent of that."""
+    known = _known(experiment)
+    name_in("unknown of identify", p["path"], tuple(known.truth))
+    found, truth = known.found.fit.estimate[p["path"]], known.truth[p["path"]]
+    return found if p["part"] == "identified" else 100.0 * (found / truth - 1.0)
+
+
+def _prediction_error(experiment: Experiment, p: dict[str, str]) -> float:
+    return _known(experiment).prediction_error(experiment.scenario, p["of"] == "guess")
+
+
 MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "identified.PATH",
+        "what a probing run says of a number of the scenario, in the unit of that; identified_error_percent.PATH: its "
+        "difference from the truth [%]",
+        r"(?P<part>identified|identified_error_percent)\.(?P<path>.+)",
+        _estimate,
+        percent=True,
+    ),
+    Measure(
+        "capture.prediction_error",
+        "largest difference of a velocity after the capture [m/s, rad/s], predicted with the identified object, from "
+        "that with the true one; capture.guess_error: with the first guesses",
+        r"capture\.(?P<of>prediction|guess)_error",
+        _prediction_error,
+    ),
     Measure(
         "capture.FIELD",
         "energy_before, energy_after, energy_lost [J], momentum_error [kg m/s] of a capture",

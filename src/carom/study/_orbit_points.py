@@ -131,7 +131,7 @@ def periods_of(map: ReturnMap, x: np.ndarray) -> list[Result]:
         carry = begin(map.world, jnp.asarray(0.0), y, phases, memory, jnp.asarray(1e-4))
         start = State(merge(q), merge(v), map.world.extra_of(y))
         found.append(_drive(map.world, map.integration(map.goal), carry, False, None, 0.0, start))
-        at, phases = one.x, one.phases if map.swap is None else map.phases
+        at, phases = one.x - map.back, one.phases if map.swap is None else map.phases
     return found
 
 

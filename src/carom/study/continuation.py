@@ -72,10 +72,8 @@ def continue_orbit(
     map = ReturnMap(
         result, *event, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
     )
-    x = map.orbit().state
-    shift = frame_of(map, x).shift
-    for k, by in map.drifts.items():
-        shift[k] = map(x)[0][k] - x[k] if by is None else by
+    map, frame = frame_of(map, map.orbit().state)
+    x, shift = frame.begin, frame.shift
     scale = np.append(1.0 + np.abs(x), abs(last - first))
     family = Family(map, worlds_along(make, first), shift, scale)
     toward = np.zeros(len(scale))

@@ -67,6 +67,7 @@ class ReturnMap:
     times = 1
     swap: Relabelling | None = None
     names: tuple[Entry, ...] = ()
+    back: Any = 0.0  # what is taken off between the returns of a period: names are exchanged, and places with them
 
     def __init__(
         self,
@@ -149,6 +150,12 @@ class ReturnMap:
         made.__dict__.update(self.__dict__, world=world)
         return made
 
+    def going_back(self, shift: np.ndarray) -> ReturnMap:
+        """The same map, which takes the shift of a return off before the next one, where names are exchanged."""
+        made = self.of(self.world)
+        made.back = shift if self.swap is not None else 0.0
+        return made
+
     def twice(self) -> ReturnMap:
         """The map of two applications of this one."""
         made = self.of(self.world)
@@ -195,13 +202,13 @@ class ReturnMap:
         for _ in range(self.times):
             one = self.passed(at, phases, self.goal)
             found.append(one._replace(x=self.renamed(one.x)))
-            at, phases = found[-1].x, one.phases if self.swap is None else self.phases
+            at, phases = found[-1].x - self.back, one.phases if self.swap is None else self.phases
         return found
 
     def __call__(self, x: Given) -> tuple[np.ndarray, float]:
         """State after the next event, and the time until then [s]."""
         found = self.returns(x)
-        return found[-1].x, sum(one.time for one in found)
+        return found[-1].x + (self.times - 1) * self.back, sum(one.time for one in found)
 
     def derivative(self, x: Given) -> np.ndarray:
         """dP/dx, direction after direction."""
@@ -212,7 +219,8 @@ class ReturnMap:
         at, n = np.asarray(x, dtype=float), len(self.start)
         whole = Slopes(at, 0.0, np.eye(n), np.zeros(n), np.zeros(n), 0.0)
         phases = self.phases
-        for _ in range(self.times):
+        for number in range(self.times):
+            whole = whole._replace(x=whole.x - self.back) if number else whole
             one = self.passed(whole.x, phases, self.goal)
             dx, dtime = self._pushed(whole.x, one, phases, np.eye(n), None)
             move = np.zeros((n, 1)), np.zeros(1)
@@ -227,7 +235,7 @@ class ReturnMap:
                 float(whole.dtime_along + dtime @ whole.along + move[1][0]),
             )
             phases = one.phases if self.swap is None else self.phases
-        return whole
+        return whole._replace(x=whole.x + (self.times - 1) * self.back)
 
     def _pushed(
         self, x: Given, one: Passed, phases: Phases, directions: Any, along: PyTree

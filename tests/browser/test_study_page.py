@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import xarray
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 
 import carom
 from carom.experiment.sweeping import study_page
 
 from .test_report import browser as browser  # a fixture
+from .test_report import sized
 
 
 @pytest.fixture
@@ -30,6 +32,38 @@ def test_values_beneath_the_pointer_and_the_command_of_a_run(browser, page):
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
+def test_a_phone_shows_letters_that_can_be_read(browser, page):
+    """One pixel of the picture is one of the screen's, so that letters have their 13 of them; dark is drawn dark."""
+    sized(browser, 390, 844)
+    browser.get(page.as_uri())
+    told = "[canvas.width / devicePixelRatio, canvas.clientWidth, document.documentElement.scrollWidth]"
+    drawn, wide, page_wide = browser.execute_script(f"return {told}")
+    assert abs(drawn - wide) <= 1 and page_wide <= 390
+    ink = "[...pen.getImageData(0, 0, canvas.width, canvas.height).data].filter((v, k) => k % 4 < 3)"
+    shades = {}
+    for scheme in ("light", "dark"):
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        shades[scheme] = browser.execute_script(f"const c = {ink}; return c.reduce((a, v) => a + v, 0) / c.length")
+    assert shades["dark"] > shades["light"]  # of letters on nothing
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get_log("browser")  # has what Chromium says of pictures that are read
+
+
+def test_runs_are_reached_by_keys(browser, page):
+    sized(browser, 1100, 900)
+    browser.get(page.as_uri())
+    canvas = browser.find_element("id", "map")
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    assert browser.find_element("id", "told").text == "mu = 0, angle = 30: force = 0 [N]"
+    canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_UP)
+    assert browser.find_element("id", "told").text == "mu = 0.25, angle = 50: force = 6 [N]"
+    canvas.send_keys(Keys.ARROW_LEFT, Keys.ENTER)
+    assert browser.find_element("id", "command").text == "carom run study.zarr --at mu=0.25,angle=40"
+    assert [line for line in browser.get_log("browser") if line["level"] in ("WARNING", "SEVERE")] == []
+
+
 @pytest.fixture(scope="module")
 def playing(tmp_path_factory):
     """Two balls by two restitutions, three of which play."""
@@ -45,10 +79,10 @@ def test_a_click_plays_a_stored_run_in_the_time_microscope(browser, playing):
     plays = browser.execute_script("return Object.keys(study.plays).map(Number)")
     assert len(plays) == 3
     canvas, frame = browser.find_element("id", "map"), browser.find_element("id", "play")
-    scale = canvas.size["width"] / 900
+    size = canvas.size
     for run in (*plays, 6 - sum(plays)):  # the last one is not stored
         x, y = browser.execute_script(f"return spots.find(([, , run]) => run === {run}).slice(0, 2)")
-        aim = (round(scale * (x - 450)), round(scale * (y - 260)))
+        aim = (round(x - size["width"] / 2), round(y - size["height"] / 2))
         ActionChains(browser).move_to_element_with_offset(canvas, *aim).click().perform()
         assert browser.find_element("id", "command").text.startswith("carom run balls.zarr --at start.base.1=")
         assert frame.is_displayed() == (run in plays)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...report._story import plural
 from ...result._files import FileError, Folder, sentence, uninterrupted, write_text
 from ...result._json_values import clean
 from ._fit_figures import figures_of_fit
@@ -177,7 +178,8 @@ def fit_page(found: ScenarioFit, told: dict[str, Any], pictures: list[tuple[str,
         body.append("</figcaption></figure>")
     style = resources.files("carom.report").joinpath("assets", "style.css").read_text(encoding="utf-8")
     title = html.escape(f"Fit of {found.scenario.title or found.scenario.name}")
-    about = f"{len(found.records.names)} runs, {found.records.data} data; derivatives: {told['derivatives']}; carom"
+    runs, exact = plural(len(found.records.names), "run"), told["derivatives"]
+    about = f"{runs}, {found.records.data} data; derivatives: {exact}; carom"
     return PAGE.format(
         policy=POLICY, title=title, style=style, about=html.escape(f"{about} {told['carom']}"), body="\n".join(body)
     )

@@ -65,9 +65,10 @@ PAGE = """<!doctype html>
 <link rel="icon" href="data:,">
 <title>{title}</title><style>{style}</style></head>
 <body><main><h1>{title}</h1><p class="about">{about}</p>
-<form id="choose"></form><div class="plot"><canvas id="map" width="900" height="520" tabindex="0"></canvas></div>
-<p id="told" role="status">Move over the picture: the values of a run. Click: its command; where there is a ring,
-it plays.</p>
+<form id="choose"></form><div class="plot"><canvas id="map" width="900" height="520" tabindex="0" role="application"
+aria-describedby="told" aria-label="Map of the runs: arrows go from run to run, Enter chooses one"></canvas></div>
+<p id="told" role="status">Move over the picture, or use the arrow keys: the values of a run. Click, or Enter: its
+command; where there is a ring, it plays.</p>
 <p><code id="command"></code></p>
 <iframe id="play" title="The run that was clicked" sandbox="allow-scripts allow-downloads" hidden></iframe></main>
 <script type="application/json" id="study">{data}</script><script>{script}</script></body></html>

@@ -52,9 +52,10 @@ class Run {
     this.way = this.travelled();
   }
 
-  // What travels far beyond its own size along the ground: from where to where, between which heights, and how large it
-  // is; null otherwise.
+  // A mechanism that travels far beyond its own size along the ground: from where to where, between which heights, and
+  // how large it is; null otherwise. What a single body passes on its way tells more than the body.
   travelled() {
+    if (this.clips.every((clip) => clip.links.length < 2)) return null;
     const all = [Infinity, Infinity, -Infinity, -Infinity];
     let size = 0;
     for (const clip of this.clips) {

@@ -156,10 +156,16 @@ const sideName = () => {
   const other = desk.beside && Object.entries(desk.beside).find(([, v]) => typeof v === "object");
   return other ? desk.now[other[0]] : "now";
 };
+// An angle, else a place, that changes; a force; the energy.
 function firstSignals() {
-  const names = [...mainSide.signals.keys()];
-  const force = names.find((n) => /^normal force/.test(n)), angle = names.find((n) => /^angle/.test(n)), height = names.find((n) => /^y of the tip/.test(n));
-  return [angle && mainSide.run.clips[0].links[0].kind !== "disk" ? angle : height, force, "kinetic energy"].filter(Boolean);
+  const names = [...mainSide.signals.keys()], bodies = mainSide.run.clips[0].links.every((l) => l.kind === "disk");
+  const changes = (n) => {
+    const y = mainSide.signals.get(n).y, most = y.reduce((a, v) => Math.max(a, v), -Infinity), least = y.reduce((a, v) => Math.min(a, v), Infinity);
+    return most - least > 1e-6 * Math.max(Math.abs(most), Math.abs(least));
+  };
+  const first = (kind) => names.find((n) => kind.test(n) && changes(n));
+  const motion = [/^angle/, /^y of the tip/, /^x of the tip/].slice(bodies ? 1 : 0).map(first).find(Boolean);
+  return [motion, first(/^normal force/) || names.find((n) => /^normal force/.test(n)), "kinetic energy"].filter(Boolean);
 }
 function signalBoxes() {
   const names = stage.names(), box = $("signals");

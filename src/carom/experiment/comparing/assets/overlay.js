@@ -68,8 +68,11 @@ class Overlay {
     ctx.strokeStyle = ctx.fillStyle = tones.ink;
     ctx.lineWidth = 1.5;
     ctx.beginPath();
-    ctx.moveTo(at, 6);
-    ctx.lineTo(at, h - AXIS_TALL + 4);
+    this.panels.forEach((p, k) => {  // not through the headings
+      const f = this.frame(k, h);
+      ctx.moveTo(at, f.top);
+      ctx.lineTo(at, f.top + f.tall);
+    });
     ctx.stroke();
     ctx.beginPath();
     ctx.arc(at, h - AXIS_TALL + 4, 5, 0, 2 * Math.PI);

@@ -2,7 +2,8 @@
 // One picture of a study: a curve over one parameter, a map over two; the run beneath the pointer in words.
 const study = JSON.parse(document.getElementById("study").textContent);
 const canvas = document.getElementById("map"), pen = canvas.getContext("2d"), form = document.getElementById("choose");
-const names = Object.keys(study.variables), axes = study.axes, room = { left: 78, right: 96, top: 14, bottom: 46 };
+const names = Object.keys(study.variables), axes = study.axes, room = { left: 78, right: 96, top: 30, bottom: 46 };
+const view = { w: 900, h: 520 };  // [px] of the picture
 const state = { name: names.find((n) => n !== "time") || names[0], x: Math.max(axes.length - 1, 0), y: axes.length > 1 ? axes.length - 2 : -1, fixed: axes.map(() => 0) };
 let spots = [];
 
@@ -11,6 +12,18 @@ const placed = (axis) => (axis.values.every((v) => typeof v === "number") ? axis
 const good = (run) => study.good.includes(study.outcome[run]);
 const unit = (name) => { const u = study.variables[name].unit; return u === "-" || u === "" ? "" : ` [${u}]`; };
 const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function fit() { // as large as the page has room for, at the screen's own resolution
+  const ratio = Math.max(window.devicePixelRatio || 1, 1);
+  view.w = Math.max(canvas.clientWidth, 260);
+  view.h = Math.round(Math.max(0.58 * view.w, 300));
+  canvas.style.height = `${view.h}px`;
+  canvas.width = view.w * ratio;
+  canvas.height = view.h * ratio;
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  room.left = view.w < 500 ? 62 : 78;
+  room.right = view.w < 500 ? 66 : 96;
+}
 
 function runAt(at) { return at.reduce((run, k, d) => run * study.shape[d] + k, 0); }
 
@@ -57,8 +70,8 @@ function span(values) {
 }
 
 function frame(xs, ys, xTicks, yTicks, xWords, yWords, xName, yName) {
-  const box = { x: room.left, y: room.top, w: canvas.width - room.left - room.right, h: canvas.height - room.top - room.bottom };
-  pen.clearRect(0, 0, canvas.width, canvas.height);
+  const box = { x: room.left, y: room.top, w: view.w - room.left - room.right, h: view.h - room.top - room.bottom };
+  pen.clearRect(0, 0, view.w, view.h);
   pen.font = "13px system-ui, sans-serif"; pen.fillStyle = ink("--ink"); pen.strokeStyle = ink("--rule");
   pen.strokeRect(box.x, box.y, box.w, box.h);
   const right = (u) => box.x + box.w * (u - xs[0]) / (xs[1] - xs[0]), up = (v) => box.y + box.h - box.h * (v - ys[0]) / (ys[1] - ys[0]);
@@ -71,7 +84,8 @@ function frame(xs, ys, xTicks, yTicks, xWords, yWords, xName, yName) {
   }
   pen.textAlign = "center";
   if (xWords) xWords.forEach((w, k) => pen.fillText(w, right(k), box.y + box.h + 18));
-  pen.fillText(xName, box.x + box.w / 2, canvas.height - 8);
+  pen.fillText(state.name + unit(state.name), box.x + box.w / 2, 18);
+  pen.fillText(xName, box.x + box.w / 2, view.h - 8);
   pen.textAlign = "right";
   if (yWords) yWords.forEach((w, k) => pen.fillText(w, box.x - 8, up(k) + 4));
   pen.save(); pen.translate(14, box.y + box.h / 2); pen.rotate(-Math.PI / 2); pen.textAlign = "center"; pen.fillText(yName, 0, 0); pen.restore();
@@ -86,6 +100,7 @@ function padded(values) { // half a cell beyond the outermost values
 }
 
 function draw() {
+  fit();
   const values = study.variables[state.name].values, all = runs(), across = axes[state.x], xs = placed(across);
   const found = all.map(([run]) => values[run]), [low, high] = span(found);
   const flat = state.y < 0 || axes.length < 2, ys = flat ? null : placed(axes[state.y]);
@@ -109,7 +124,7 @@ function draw() {
   });
   spots.forEach(([x, y, run]) => { if (run in study.plays) ring(x, flat ? Math.min(y, plot.box.y + plot.box.h) : y); });
   if (flat) return;
-  const bar = { x: canvas.width - room.right + 22, y: plot.box.y, h: plot.box.h };
+  const bar = { x: view.w - room.right + (view.w < 500 ? 8 : 22), y: plot.box.y, h: plot.box.h };
   for (let k = 0; k < 100; k++) { pen.fillStyle = colour(1 - k / 99); pen.fillRect(bar.x, bar.y + bar.h * k / 100, 14, bar.h / 100 + 1); }
   pen.fillStyle = ink("--ink"); pen.textAlign = "left";
   [0, 0.5, 1].forEach((f) => pen.fillText(String(+(low + f * (high - low)).toPrecision(4)), bar.x + 18, bar.y + bar.h * (1 - f) + (f === 1 ? 10 : 0)));
@@ -127,7 +142,7 @@ function play(run) { // its report, if the page has it
 }
 
 function nearest(event) {
-  const rect = canvas.getBoundingClientRect(), x = (event.clientX - rect.left) * canvas.width / rect.width, y = (event.clientY - rect.top) * canvas.height / rect.height;
+  const rect = canvas.getBoundingClientRect(), x = event.clientX - rect.left, y = event.clientY - rect.top;
   let best = null, least = Infinity;
   for (const [u, v, run] of spots) { const far = (u - x) ** 2 + (state.y < 0 && !study.points ? 0 : (v - y) ** 2); if (far < least) { least = far; best = run; } }
   return best;
@@ -140,18 +155,58 @@ function point(run) { // [path, value] of every parameter
   return axes.map((axis, d) => [axis.path, axis.values[at[d]]]);
 }
 
-canvas.addEventListener("mousemove", (event) => {
-  const run = nearest(event);
-  if (run === null) return;
+function tell(run) { // its values
   const value = study.variables[state.name].values[run], end = good(run) ? "" : `; ${study.words[study.outcome[run]] || "not run yet"}`;
   document.getElementById("told").textContent = `${point(run).map(([p, v]) => `${p} = ${shown(v)}`).join(", ")}: ${state.name} = ${value === null ? "none" : shown(value)}${unit(state.name)}${end}`;
+}
+function choose(run) { // its command, and the run itself
+  const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
+  document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
+  play(run);
+}
+canvas.addEventListener("mousemove", (event) => {
+  const run = nearest(event);
+  if (run !== null) tell(run);
 });
 canvas.addEventListener("click", (event) => {
   const run = nearest(event);
   if (run === null) return;
-  const at = study.points ? `point=${run}` : point(run).map(([p, v]) => `${p}=${v}`).join(",");
-  document.getElementById("command").textContent = `carom run ${study.store} --at ${at}`;
-  play(run);
+  mark(run);
+  choose(run);
+});
+
+let marked = null; // the run that keys are at
+function mark(run) {
+  marked = run;
+  draw();
+  const spot = spots.find(([, , other]) => other === run);
+  if (!spot) return;
+  pen.strokeStyle = ink("--ink"); pen.lineWidth = 2;
+  pen.strokeRect(spot[0] - 9, spot[1] - 9, 18, 18);
+  pen.lineWidth = 1;
+}
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function beside([dx, dy]) { // the next run that way: near, and not far to the side
+  const [x, y] = spots.find(([, , run]) => run === marked) || [0, 0];
+  let best = marked, least = Infinity;
+  for (const [u, v, run] of spots) {
+    const ahead = (u - x) * dx + (v - y) * dy, off = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
+    const far = ahead + 4 * off;
+    if (ahead > 0.5 && far < least) { least = far; best = run; }
+  }
+  return best;
+}
+canvas.addEventListener("keydown", (event) => {
+  if (!spots.length) return;
+  if (event.key === "Enter" && marked !== null) choose(marked);
+  else if (event.key in WAYS) {
+    mark(marked === null ? spots[0][2] : beside(WAYS[event.key]));
+    tell(marked);
+  } else return;
+  event.preventDefault();
 });
 choices();
 draw();
+const again = () => (marked === null ? draw() : mark(marked));
+addEventListener("resize", again);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 
 import numpy as np
 
-from .._progress import Line
-from ..hybrid import outcome
-from ..hybrid._carry import Carry
 from ._backward import Advice, Local, advice_of, gradient_of, pressed
-from .cost import Costs
-from .stepping import Rollout, Stepping
+from ._edges import along_edge
+from ._paths import Clock, Path, Task, local_of, rolled
 
-LEAST, FIRST, MOST = 1e-9, 1e-6, 1e9  # of the shift: shares of the second derivatives by inputs
-UP, DOWN = 20.0, 0.1
+LEAST, FIRST, MOST = 1e-9, 1e-6, 1e4  # of the shift: shares of the second derivatives by inputs
+UP, DOWN = 50.0, 0.1
 SHARES = 0.5 ** np.arange(12)
 ENOUGH = 1e-4  # share of what the model promises that a step must bring
 ROUNDED = 1e-6  # of the cost: what is promised beyond a search that is stuck is no more than rounding
-SLOW, PATIENT = 1e-2, 8  # a cost that fell by so small a share of the tolerance, in so many iterations, is at rest
-
-
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """What is to be made cheap, and within what."""
-
-    stepping: Stepping
-    begun: Carry
-    costs: Costs
-    limits: tuple[np.ndarray, np.ndarray]  # (N, inputs) each
-    iterations: int
-    tolerance: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Path:
-    """A rollout with its cost."""
-
-    rollout: Rollout
-    cost: float
+EDGES, LITTLE = 30, 1e-5  # steps along edges at a time; and the share of the cost that the last one brings at least
+STUCK = "no step is cheaper: the path is at an edge, where a strike passes from one step to the next, comes or goes"
+AT_AN_EDGE = (
+    "a minimum at an edge, where a strike passes from one step to the next, comes or goes: all sides are dearer"
+)
+OUT_OF_TIME = "the time that it was allowed was over; this is the best so far"
+SLOW, PATIENT = 1e3, 8  # a cost that fell by less than so many tolerances, in so many iterations each, is at rest
 
 
 @dataclasses.dataclass
@@ -55,87 +37,101 @@ class Search:
     rollouts: int = 1
 
 
-class Clock:
-    """How long the whole may go on, and what is shown meanwhile."""
-
-    def __init__(self, seconds: float | None, progress: bool | None, whole: float) -> None:
-        self.ends = None if seconds is None else time.monotonic() + seconds
-        self.line, self.done, self.now = Line(progress, whole, 2.0), 0.0, ""
-
-    def look(self, words: str) -> bool:
-        """Show these words; is there time left?"""
-        self.line.update(f"{self.now}{words}", self.done)
-        return self.ends is None or time.monotonic() < self.ends
-
-
-def rolled(task: Task, u: np.ndarray, gains: np.ndarray | None = None, about: Rollout | None = None) -> Path:
-    """The path under these inputs, and what it costs; infinitely much where it ends early."""
-    found = task.stepping.rollout(task.begun, u, gains, about, task.limits)
-    good = found.outcome in outcome.GOOD and bool(np.all(np.isfinite(found.x)))
-    return Path(found, task.costs.whole(found.x, found.u) if good else np.inf)
-
-
-def local_of(task: Task, path: Path) -> Local:
-    """Derivatives along a path."""
-    A, B = task.stepping.linear_along(path.rollout)
-    lx, lu, lxx, luu, lux, ex, exx = task.costs.bent(path.rollout.x, path.rollout.u)
-    return Local(A, B, lx, lu, lxx, luu, lux, ex, exx)
-
-
 def search(task: Task, search: Search, clock: Clock) -> None:
     """Go on from the path that is there; what is found stands in `search` at every moment."""
-    shift, slow, most = FIRST, 0, 0.0
-    while True:
+    shift, slow = FIRST, 0
+    while not search.reason:
         at = search.path
         if search.local is None:
-            search.local, search.advice, most = local_of(task, at), None, 0.0
-        if len(search.history) > task.iterations:
-            search.reason = f"{task.iterations} iterations were done; raise iterations to go on"
+            search.local, search.advice = local_of(task, at), None
+        if _over(task, search, clock):
             return
-        if not clock.look(f"iteration {len(search.history)}, cost {at.cost:.6g}, {_events(at)} events"):
-            search.reason = "the time that it was allowed was over; this is the best so far"
+        better = _step(task, search, shift)
+        if search.reason:
             return
-        if not search.local.finite:
-            search.reason = "derivatives of the cost or of a step are not finite on this path; the cost must be smooth"
-            return
-        if not np.any(pressed(gradient_of(search.local), at.rollout.u, task.limits)):
-            search.converged, search.reason = True, "no input changes the cost, within its limits"
-            return
-        advice = advice_of(search.local, at.rollout.u, task.limits, shift)
-        promised = 0.0 if advice is None else advice.expected(1.0)
-        if advice is not None:
-            search.advice, most = advice, max(most, promised)
-            if promised <= task.tolerance * abs(at.cost) and shift <= FIRST:
-                search.converged, search.reason = True, _nothing_left(task)
-                return
-        better = None if advice is None else _cheaper(task, search, advice)
         if better is None:
             shift *= UP
-            if shift > MOST:
-                _stuck(search, most)
+            if shift <= MOST:
+                continue
+            better, shift = _beyond_the_edge(task, search, clock), FIRST
+            if better is None:
                 return
-            continue
         slow = slow + 1 if at.cost - better.cost <= SLOW * task.tolerance * abs(at.cost) else 0
         search.path, search.local, shift = better, None, max(LEAST, DOWN * shift)
         search.history.append(better.cost)
         if slow >= PATIENT:
             search.reason = f"the cost hardly fell in the last {PATIENT} iterations"
-            return
 
 
-def _nothing_left(task: Task) -> str:
-    return f"a quadratic model promises less than {task.tolerance:g} of the cost"
+def _over(task: Task, search: Search, clock: Clock) -> bool:
+    """Is there a reason to end before another step? It stands in `search` then."""
+    at = search.path
+    assert search.local is not None
+    if len(search.history) > task.iterations:
+        search.reason = f"{task.iterations} iterations were done; raise iterations to go on"
+    elif not clock.look(f"iteration {len(search.history)}, cost {at.cost:.6g}, {at.events} events"):
+        search.reason = OUT_OF_TIME
+    elif not search.local.finite:
+        search.reason = "derivatives of the cost or of a step are not finite on this path; the cost must be smooth"
+    elif not np.any(pressed(gradient_of(search.local), at.rollout.u, task.limits)):
+        search.converged, search.reason = True, "no input changes the cost, within its limits"
+    return bool(search.reason)
 
 
-def _stuck(search: Search, promised: float) -> None:
-    """No step however short is cheaper: rounding, or an edge where strikes change their order."""
-    if promised <= ROUNDED * abs(search.path.cost):
+def _step(task: Task, search: Search, shift: float) -> Path | None:
+    """A cheaper path by the model with this shift; or a reason to end, in `search`, where it promises nothing."""
+    assert search.local is not None
+    advice = advice_of(search.local, search.path.rollout.u, task.limits, shift)
+    if advice is None:
+        return None
+    search.advice = advice
+    if shift <= FIRST and advice.expected(1.0) <= task.tolerance * abs(search.path.cost):
+        search.converged = True
+        search.reason = f"a quadratic model promises less than {task.tolerance:g} of the cost"
+        return None
+    return _cheaper(task, search, advice)
+
+
+def _beyond_the_edge(task: Task, search: Search, clock: Clock) -> Path | None:
+    """No step however short is cheaper: rounding, or an edge. A cheaper path along it, or a reason to end."""
+    assert search.local is not None
+    at = search.path
+    if _promised(task, search.local, at.rollout.u) <= ROUNDED * abs(at.cost):
         search.converged, search.reason = True, "what is left to gain is lost in rounding"
-        return
-    search.reason = (
-        f"no step is cheaper, although a model promises {promised:.3g}: the path is at an edge, where a strike passes "
-        "from one step to the next, comes or goes; other guesses, or shorter steps, lead elsewhere"
-    )
+        return None
+    for _ in range(EDGES):
+        if not clock.look(f"iteration {len(search.history)}, cost {search.path.cost:.6g}, along an edge"):
+            search.reason = OUT_OF_TIME
+            return None
+        local = search.local if search.path is at and search.local is not None else local_of(task, search.path)
+        new, promised, rollouts = along_edge(task, search.path, local)
+        search.rollouts += rollouts
+        if new is None:
+            search.converged = promised <= task.tolerance * abs(search.path.cost)
+            search.reason = AT_AN_EDGE if search.converged else f"{STUCK}, although {promised:.3g} is promised"
+            break
+        little = search.path.cost - new.cost <= LITTLE * abs(search.path.cost)
+        search.path, search.local, search.advice = new, None, None
+        search.history.append(new.cost)
+        if little or len(search.history) > task.iterations:
+            break
+    if at.cost - search.path.cost <= EDGES * LITTLE * abs(at.cost):
+        search.reason = search.reason or STUCK
+        return None
+    search.reason, search.converged = "", False
+    search.history.pop()
+    return search.path
+
+
+def _promised(task: Task, local: Local, u: np.ndarray) -> float:
+    """What a model with the least shift that it bears promises."""
+    shift = LEAST
+    while shift <= MOST:
+        advice = advice_of(local, u, task.limits, shift)
+        if advice is not None:
+            return advice.expected(1.0)
+        shift *= UP
+    return 0.0
 
 
 def _cheaper(task: Task, search: Search, advice: Advice) -> Path | None:
@@ -150,7 +146,3 @@ def _cheaper(task: Task, search: Search, advice: Advice) -> Path | None:
         if at.cost - new.cost > ENOUGH * promised:
             return new
     return None
-
-
-def _events(path: Path) -> int:
-    return int(path.rollout.events[-1] - path.rollout.events[0])

@@ -7,6 +7,8 @@ import dataclasses
 import numpy as np
 
 from .. import errors
+from ..hybrid.world import World
+from ..study._relabelling import entries
 
 SINGULAR = 1e-9  # of a correlation matrix: a direction with less variance is held, and has no error to judge
 
@@ -120,6 +122,11 @@ class Estimates:
             mean, low, high = self.consistent
             lines.append(f"  normalised error squared per direction {mean:.3g}, expected 1 ({low:.2f} to {high:.2f})")
         return "\n".join(lines)
+
+
+def names_of(world: World, size: int) -> tuple[str, ...]:
+    """Of the entries of x: coordinates, velocities, states and, if there are more, memories."""
+    return tuple(str(entry) for entry in entries(world))[:size]
 
 
 def _normalised(matrices: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,8 @@ from .._arguments import Count, StateLike
 from ..hybrid import outcome
 from ..quantities import Function, Real, Rows
 from ._backward import advice_of, gradient_of, pressed
-from ._ilqr_search import MOST, UP, Clock, Path, Search, Task, local_of, rolled, search
+from ._ilqr_search import MOST, OUT_OF_TIME, UP, Search, search
+from ._paths import Clock, Path, Task, local_of, rolled
 from .cost import Costs
 from .optimal_path import OptimalPath
 from .stepping import Stepping
@@ -107,7 +108,7 @@ def _from_guesses(task: Task, guesses: list[np.ndarray], clock: Clock) -> tuple[
         ends.append(now.path.cost)
         best = _better(best, now)
         if not clock.look("") and k + 1 < len(guesses):
-            best.converged, best.reason = False, "the time that it was allowed was over; this is the best so far"
+            best.converged, best.reason = False, OUT_OF_TIME
             break
     if best is None:
         raise errors.CaromError(refusal)

@@ -37,6 +37,7 @@ class Passed(NamedTuple):
     time: float
     phases: Phases
     events: int
+    fresh: np.ndarray  # which entries are instants that were set on the way
 
 
 class Slopes(NamedTuple):
@@ -174,7 +175,8 @@ class ReturnMap:
                 f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
             )
         raw = _flat(new)
-        return Passed(raw - self._set(x, raw) * float(time), float(time), phases, int(events))
+        fresh = self._set(x, raw)
+        return Passed(raw - fresh * float(time), float(time), phases, int(events), fresh)
 
     def _set(self, x: Given, raw: Given) -> np.ndarray:
         """Which instants were set on the way? What was not keeps its number: nothing follows from it."""
@@ -237,8 +239,7 @@ class ReturnMap:
             new, time = push(*given, still, self.state(direction))
             columns.append(_flat(new))
             times.append(float(time))
-        set_anew = self._set(x, one.x)
-        return np.stack(columns, axis=1) - np.outer(set_anew, times), np.array(times)
+        return np.stack(columns, axis=1) - np.outer(one.fresh, times), np.array(times)
 
     def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""

@@ -294,8 +294,7 @@ def test_rounding_of_a_channel_is_drawn_as_a_level_line():
     t = np.linspace(0.0, 0.3, 7)
     still = {"t": t, "y.ball.tip": 0.6 - 0.5 * 9.7 * t**2, "x.ball.tip": 1.0 + 1e-12 * np.sin(40 * t)}
     vary = {"gravity": 9.8, "start.base.0": 0.9, "start.base.1": 0.7}
-    noise = {"y.ball.tip": 1e-3, "x.ball.tip": 1e-12}
-    found = carom.fit_scenario("ball-drop", still, vary, noise=noise, progress=False)
+    found = carom.fit_scenario("ball-drop", still, vary, noise={"y.ball.tip": 1e-3, "x.ball.tip": 1e-12})
     upper, lower = channel_figure(found, "x.ball.tip").axes
     assert np.diff(upper.get_ylim()) > 0.1 and upper.get_ylabel() == "x.ball.tip [m]"
     assert lower.get_ylabel() == "residual / noise [-]"

@@ -4,9 +4,10 @@
 
 The object is known from an earlier capture alone: examples/identify_target.py finds its velocity, spin, mass and
 inertia from noisy records of the motion after it. With these estimates, not with the truth, the absolute angles of the
-arm's two links at the next capture are varied (`carom.optimize`); blow and free flight after it are one function of
-them, with exact slopes. What becomes small is the mean square of the base's rate over ten seconds. In the end both
-postures catch the true object in `carom.simulate`.
+arm's two links at the next capture are varied (`carom.optimize`); blow and motion after it are one function of them,
+with exact slopes. After the blow the motors of the joints hold the pose, and the base turns with all the rest. What
+becomes small is the mean square of its rate over ten seconds. In the end both postures catch the true object in
+`carom.simulate`.
 """
 
 from __future__ import annotations
@@ -52,10 +53,11 @@ class Study:
 
 
 def after(target: Any, sight: Any, angles: Any) -> tuple[carom.World, carom.State]:
-    """Arm and object after the capture, free of gravity."""
+    """Arm and object after the capture: motors of the joints hold the pose, and nothing holds the base."""
     pose = sight | {"angles": jnp.stack([jnp.asarray(sight["angles"])[0], *angles])}
     held = carom.after_capture(captured(target, pose))
-    return carom.World(held.mechanism, gravity=0.0), held.state
+    hold = carom.HoldPose(held.mechanism, held.q, kp=1.0, damping_ratio=1.0, base="free-floating")
+    return carom.World(held.mechanism, control=hold, gravity=0.0), held.state
 
 
 def spin_of(target: Any, sight: Any, angles: Any) -> float:

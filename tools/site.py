@@ -1,6 +1,6 @@
 """Gathers the pages of the site in build/pages: documents, a reference of all public names, a gallery of reports.
 
-.venv/bin/python tools/site.py                 # runs every shipped scenario that has no report yet
+.venv/bin/python tools/site.py                 # runs every shipped scenario whose report is older than src
 .venv/bin/python tools/site.py --gallery ball-drop     # those alone
 .venv/bin/python tools/site.py --no-gallery    # pages without runs, for checks of links
 .venv/bin/python tools/site.py --into FOLDER   # pages and runs there
@@ -24,6 +24,7 @@ import carom
 
 ROOT = Path(__file__).parent.parent
 COPIED = ("docs", "examples", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "constraints.txt")
+CODE = {".py", ".js", ".css", ".html", ".toml", ".mplstyle"}
 READ = ("benchmarks", "verify")  # folders of which the README is a page
 GROUPS = {
     "mechanism": "Mechanisms",
@@ -104,7 +105,7 @@ def gallery(pages: Path, runs: Path, asked: list[str] | None) -> None:
     cards = []
     for name in names() if asked is None else asked:
         made = runs / name
-        if not (made / "report.html").exists():
+        if _older(made / "report.html"):
             _run(name, made)
         shutil.copy(made / "report.html", folder / f"{name}.html")
         picture = next(iter(sorted((made / "figures").glob("*snapshots.png"))), None)
@@ -118,6 +119,14 @@ def gallery(pages: Path, runs: Path, asked: list[str] | None) -> None:
     text = "\n".join(cards) or "The gallery is built by `make docs`.\n"
     head = "# Gallery\n\nEvery report is one file with a player of the motion; each scenario ships with carom.\n\n"
     (folder / "index.md").write_text(head + text, encoding="utf-8")
+
+
+def _older(report: Path) -> bool:
+    """Is there none, or has the program changed since it was made?"""
+    if not report.exists():
+        return True
+    changed = max(file.stat().st_mtime for file in (ROOT / "src").rglob("*") if file.suffix in CODE)
+    return changed > report.stat().st_mtime
 
 
 def _run(name: str, folder: Path) -> None:

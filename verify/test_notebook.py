@@ -20,6 +20,7 @@ CELLS = [
     "result = carom.simulate(world, start, until=1.0, progress=False)\nresult",
     "result.impacts[0]",
     "carom.Scenario.load('ball-drop')",
+    "carom.batch(lambda p: world, {'k': np.linspace(0.0, 1.0, 5)}, start, until=1.0, measures=['impacts.count'])",
     "carom.sweep('ball-drop', {'start.base.1': np.linspace(0.5, 1.0, 3)}, ['impact.1.restitution'], progress=False)",
 ]
 
@@ -39,9 +40,9 @@ def shown(tmp_path_factory):
 
 
 def test_everything_shows_itself(shown):
-    ball, world, start, result, impact, scenario, study = shown[1]
+    ball, world, start, result, impact, scenario, batch, study = shown[1]
     assert "<svg" in ball and "<svg" in world and "<svg" in scenario
-    assert "<table" in start and "<table" in impact and "xarray" in study
+    assert "<table" in start and "<table" in impact and "<table" in batch and "xarray" in study
     assert result.startswith("<iframe")
 
 

@@ -46,6 +46,6 @@ def test_a_strike_to_the_left_is_the_mirror_image_of_one_to_the_right():
 def test_a_capture_in_the_best_posture_turns_the_base_less_also_with_the_true_object():
     done = study()
     assert done.optimum.converged
-    assert done.best.true < 0.5 * done.first.true
+    assert done.best.true < 0.01 * done.first.true
     # What was identified foretells what happens, as far as noise of 1 % lets it.
-    np.testing.assert_allclose([done.first.estimated, done.best.estimated], [done.first.true, done.best.true], rtol=0.2)
+    np.testing.assert_allclose(done.first.estimated, done.first.true, rtol=0.2)

@@ -115,6 +115,7 @@ if TYPE_CHECKING:
     from .control import OnRelease as OnRelease
     from .control import OnSlip as OnSlip
     from .control import OnStrike as OnStrike
+    from .control import PhasedInputs as PhasedInputs
     from .control import PostureControl as PostureControl
     from .control import StateMachine as StateMachine
     from .control import TorqueFunction as TorqueFunction
@@ -161,8 +162,10 @@ if TYPE_CHECKING:
     from .optimal import KalmanFilter as KalmanFilter
     from .optimal import OptimalPath as OptimalPath
     from .optimal import QuadraticCost as QuadraticCost
+    from .optimal import Stabilised as Stabilised
     from .optimal import Stepping as Stepping
     from .optimal.ilqr import ilqr as ilqr
+    from .optimal.stabilise import stabilise as stabilise
     from .result import Event as Event
     from .result import Impact as Impact
     from .result import Result as Result
@@ -175,6 +178,7 @@ if TYPE_CHECKING:
     from .study import attractors as attractors
     from .study import bifurcation as bifurcation
     from .study import box_dimension as box_dimension
+    from .study import continue_doubled as continue_doubled
     from .study import continue_orbit as continue_orbit
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit

@@ -85,6 +85,10 @@ if TYPE_CHECKING:
     PassageLike: TypeAlias = tuple[str, str] | Callable[..., Any]  # an event, or a function of (t, q, v)
     NoiseLike: TypeAlias = Real | Given | Mapping[str, Real | Given] | None
     SensorsLike: TypeAlias = str | Sequence[str] | Callable[..., Any]  # signals, or a function of the state
+    CostLike: TypeAlias = Any  # one number, numbers, or a matrix
+    MotionLike: TypeAlias = Any  # an Orbit, a ReturnMap, or a Rollout
+    SteppedLike: TypeAlias = Any  # a World, or a Stepping
+    AgainLike: TypeAlias = Any  # a condition as a text, a switch, or a period [s]
     TruthLike: TypeAlias = Any  # rollouts of Stepping, or rows of states
     FileLike: TypeAlias = str | Path
     ScenarioLike: TypeAlias = Scenario | str | Path  # a scenario, the name of a shipped one, or a file
@@ -108,4 +112,4 @@ else:
     ClusterLike = PassageLike = Any
     TrajectoryLike = TorquesLike = GainsLike = ResultLike = ClipsLike = StartLike = NoiseLike = SensorsLike = (
         TruthLike
-    ) = FileLike = Any
+    ) = AgainLike = CostLike = MotionLike = SteppedLike = FileLike = Any

@@ -247,3 +247,14 @@ def test_rounding_of_a_blow_without_rebound_is_told_as_nothing(browser, tmp_path
     told = browser.find_element(By.CSS_SELECTOR, "main").text.replace("\u00a0", " ")
     assert ", 0 m/s after" in told and "before and 0 m/s after, a restitution of 0." in told
     assert browser.find_element(By.CSS_SELECTOR, ".about code").text == "told"
+
+
+def test_curves_that_nobody_can_tell_apart_are_one(browser, tmp_path):
+    """Two feet of one kind that always carry the same, and a third that is softer."""
+    ball = carom.Mechanism([carom.Disk(radius=0.1, mass=1.0)], base=carom.Free())
+    floor, laws = carom.Plane(height=0.0), {"left": 1e6, "right": 1e6, "soft": 2e5}
+    feet = [carom.Contact(ball.tip, floor, carom.Hertz(k), radius=0.1, name=name) for name, k in laws.items()]
+    world = carom.World(ball, contacts=feet, gravity=9.81)
+    run = carom.simulate(world, world.state(base=(0.0, 0.2)), until=0.2)
+    browser.get(write_report(tmp_path / "feet.html", run, title="Feet").as_uri())
+    assert ask(browser, "carom.lines()") == ["left, right", "soft"]

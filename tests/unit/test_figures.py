@@ -83,8 +83,17 @@ def test_what_no_controller_drives_has_no_panel():
     pulled = carom.Mechanism([cart, carom.Link(carom.Rod(1.0, 1.0), name="pole", parent="cart")])
     push = carom.TorqueFunction(pulled, lambda t, state, phase: {"cart": 3.0})
     world = carom.World(pulled, control=push)
-    (axes,) = carom.simulate(world, world.state(angles=[-1.5]), until=0.05).plot.torques().axes
+    run = carom.simulate(world, world.state(angles=[-1.5]), until=0.05)
+    assert "torques" in run.plot.names()
+    (axes,) = run.plot.torques().axes
     assert axes.get_ylabel() == "force [N]" and len(axes.get_lines()) == 1
+
+
+def test_a_controller_that_never_acts_has_no_figure():
+    rod = carom.Mechanism([carom.Rod(1.0, 1.0)])
+    idle = carom.TorqueFunction(rod, lambda t, state, phase: {"link1": 0.0})
+    world = carom.World(rod, control=idle)
+    assert "torques" not in carom.simulate(world, world.state(angles=[-1.5]), until=0.05).plot.names()
 
 
 def test_what_trembles_by_rounding_turns_nowhere(unchecked):

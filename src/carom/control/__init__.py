@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .function import TorqueFunction as TorqueFunction
     from .machine import StateMachine as StateMachine
     from .mode import Mode as Mode
+    from .phased_inputs import PhasedInputs as PhasedInputs
     from .planned_torques import AbstractTorques as AbstractTorques
     from .posture import PostureControl as PostureControl
     from .switch import AbstractSwitch as AbstractSwitch

@@ -14,10 +14,13 @@ from .. import errors
 from .._arguments import ContactLike
 from ..forms import Form, Slot
 from ..hybrid.automaton import AbstractAutomaton
-from ..hybrid.condition import ROUNDING, edge, level, turning
+from ..hybrid.condition import ROUNDING, Condition, condition_of, edge, level, turning
 from ..hybrid.scene import Scene
 from ..mechanism import Mechanism, Site
+from ..quantities import Real
 from ..signal import Signal, known_names
+
+AT_ONCE = 1e-12  # [s] a strike no later than this after an instant is the one that the instant was taken from
 
 
 class AbstractSwitch(eqx.Module):
@@ -51,6 +54,10 @@ class AbstractSwitch(eqx.Module):
         """The same for what ends a run: it counts when it becomes true, not where it is so from the start."""
         return self.guard(scene)
 
+    def since(self, scene: Scene, instant: Real) -> Condition:
+        """Has it happened after that instant [s]? For clocks that it starts again and again."""
+        return condition_of(self.crossing(scene))._replace(edge=True)
+
 
 class OnStrike(AbstractSwitch):
     """The phase ends when a contact closes, given by its name or itself.
@@ -79,6 +86,12 @@ class OnStrike(AbstractSwitch):
             return edge(jnp.where(scene.strikes[self.contact] == scene.t, 1.0, -1.0))
         errors.name_in("contact", self.contact, (*scene.phases, *scene.strikes))
         return jnp.where(scene.phases[self.contact] != 0, 1.0, -1.0)
+
+    def since(self, scene: Scene, instant: Real) -> Condition:
+        if self.contact not in scene.strikes:
+            return super().since(scene, instant)
+        passed = scene.strikes[self.contact] - instant
+        return level(jnp.where(passed > AT_ONCE * jnp.maximum(1.0, jnp.abs(scene.t)), 1.0, -1.0))
 
 
 class AtHeight(AbstractSwitch):

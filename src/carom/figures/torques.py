@@ -22,6 +22,12 @@ def lacks(result: Result) -> str | None:
     return "this world has no controller; add one with carom.World(..., control=...)"
 
 
+def dull(result: Result) -> bool:
+    """No controller ever acts."""
+    found = effort_signals(result, result.t).values()
+    return not any(np.any(e.torques) or any(np.any(push) for push in e.pushes.values()) for e in found)
+
+
 def draw(figure: Figure, result: Result, times: np.ndarray) -> None:
     """A panel for every controller [N m], one for forces along sliders [N], and one for those on a free base [N]."""
     found, top = effort_signals(result, times), result.world.mechanism.topology

@@ -24,6 +24,8 @@ from ..hybrid.settings import Integration
 from ..hybrid.world import World, owns
 from ..quantities import Real, Vector
 from ._held_inputs import holding
+from .stepping import _put as x_put
+from .stepping import _x as x_of
 
 FARTHER = (1.01, 1.2, 1.6, 2.5)  # times the way to the surface at the present rate: gravity bends it
 BACK = 10.0  # spans that a flight is followed back at most
@@ -142,3 +144,17 @@ def _depth(world: World, carry: Carry, y: Continuous) -> Any:
                 closed = modes.get(name, 0) != 0  # what is held at the surface is not inside
                 deepest = jnp.where(closed, deepest, jnp.maximum(deepest, excess))
     return deepest
+
+
+def piece(memories: bool, world: World, integration: Integration, carry: Carry, u: Vector) -> tuple[Carry, Any]:
+    """To the end of an integration, with the derivative by state and inputs."""
+    x = x_of(carry, memories)
+    n = x.shape[0]
+
+    def moved(both: Vector) -> tuple[Any, Carry]:
+        after = onward(world, integration, x_put(carry, both[:n], memories), both[n:])
+        return x_of(after, memories), after
+
+    at = jnp.concatenate([x, u])
+    columns, after = jax.lax.map(lambda d: jax.jvp(moved, (at,), (d,), has_aux=True)[1:], jnp.eye(at.shape[0]))
+    return jax.tree.map(lambda leaf: leaf[0], after), columns.T

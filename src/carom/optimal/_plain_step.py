@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..hybrid import outcome
@@ -14,10 +13,9 @@ from ..hybrid._carry import Carry
 from ..hybrid.settings import NO_LIMIT, Integration
 from ..hybrid.world import World
 from ..quantities import Vector
-from ._onward import lifted, next_instant, onward
+from ._onward import lifted, next_instant, piece
 from .stepping import Stepping
 from .stepping import _put as x_put
-from .stepping import _x as x_of
 
 WIDTH = 1e-12  # [s] how far before an event its flight ends: more than an event's instant is rounded by
 MOST = 1000  # pieces of one step; what comes after so many events goes on as one flight
@@ -42,12 +40,12 @@ def _flights(s: Stepping, carry: Carry, x: np.ndarray, u: np.ndarray) -> np.ndar
     for _ in range(MOST):
         events = int(carry.events)
         ahead = dataclasses.replace(s.integration, until=np.asarray(end), max_events=np.asarray(events + 1))
-        met = s._run(_piece, (s.memories,), s.world, ahead, carry, u)[0]
+        met = s._run(piece, (s.memories,), s.world, ahead, carry, u)[0]
         happened = int(met.outcome) == outcome.EVENT_LIMIT
         until = float(met.t) - WIDTH * max(1.0, abs(float(met.t))) if happened else end
         if until > float(carry.t):
             flight = dataclasses.replace(s.integration, until=np.asarray(until), max_events=np.asarray(NO_LIMIT))
-            slope = np.asarray(s._run(_piece, (s.memories,), s.world, flight, carry, u)[1])
+            slope = np.asarray(s._run(piece, (s.memories,), s.world, flight, carry, u)[1])
             whole = slope[:, :n] @ whole
             whole[:, n:] += slope[:, n:]
         carry = met
@@ -59,17 +57,3 @@ def _flights(s: Stepping, carry: Carry, x: np.ndarray, u: np.ndarray) -> np.ndar
 def _lifted(dt: float, memories: bool, world: World, integration: Integration, carry: Carry, x: Vector) -> Carry:
     begun: Any = lifted(world, x_put(carry, x, memories), next_instant(dt, carry))[0]
     return begun
-
-
-def _piece(memories: bool, world: World, integration: Integration, carry: Carry, u: Vector) -> tuple[Carry, Any]:
-    """To the end of an integration, with the derivative by state and inputs."""
-    x = x_of(carry, memories)
-    n = x.shape[0]
-
-    def moved(both: Vector) -> tuple[Any, Carry]:
-        after = onward(world, integration, x_put(carry, both[:n], memories), both[n:])
-        return x_of(after, memories), after
-
-    at = jnp.concatenate([x, u])
-    columns, after = jax.lax.map(lambda d: jax.jvp(moved, (at,), (d,), has_aux=True)[1:], jnp.eye(at.shape[0]))
-    return jax.tree.map(lambda leaf: leaf[0], after), columns.T

@@ -7,6 +7,8 @@ import dataclasses
 import numpy as np
 
 from .. import errors
+from ..hybrid.world import World
+from ..study._relabelling import entries
 
 SINGULAR = 1e-9  # of a correlation matrix: a direction with less variance is held, and has no error to judge
 
@@ -122,6 +124,11 @@ class Estimates:
         return "\n".join(lines)
 
 
+def names_of(world: World, size: int) -> tuple[str, ...]:
+    """Of the entries of x: coordinates, velocities, states and, if there are more, memories."""
+    return tuple(str(entry) for entry in entries(world))[:size]
+
+
 def _normalised(matrices: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """v^T P^-1 v on the directions that P has, and how many those are; units do not matter."""
     sizes = np.sqrt(np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 0.0))
@@ -129,5 +136,6 @@ def _normalised(matrices: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, 
     values, directions = np.linalg.eigh(matrices / (scale[..., :, None] * scale[..., None, :]))
     along = np.einsum("...ji,...j->...i", directions, vectors / scale)
     counts = values > SINGULAR
-    squares = np.where(counts, along**2 / np.where(counts, values, 1.0), 0.0)
+    with np.errstate(over="ignore"):  # of a filter that is quite sure of what is not so
+        squares = np.where(counts, along**2 / np.where(counts, values, 1.0), 0.0)
     return np.asarray(squares.sum(axis=-1)), np.asarray(counts.sum(axis=-1))

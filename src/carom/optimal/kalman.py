@@ -30,7 +30,7 @@ from ._covariances import covariance_of
 from ._onward import lifted, next_instant, onward
 from ._plain_step import plain_steps
 from ._sensors import read, sensors_of
-from .estimates import Estimates
+from .estimates import Estimates, names_of
 from .stepping import Rollout, Stepping
 from .stepping import _put as x_put
 from .stepping import _x as x_of
@@ -127,11 +127,7 @@ class KalmanFilter:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the entries of the state."""
-        world = self.stepping.world
-        labels = world.mechanism.topology.labels
-        own = tuple(quantity.name for quantity in world.extra)
-        names = (*labels, *(f"rate of {label}" for label in labels), *own)
-        return (*names, *(f"number {k + 1}" for k in range(len(names), self.stepping.size)))
+        return names_of(self.stepping.world, self.stepping.size)
 
     def _readings(self, given: Rows) -> tuple[np.ndarray, bool]:
         try:

@@ -24,10 +24,29 @@ function phaseSpans(run) {
 // A line for every contact; where there are many, one tone for all but the first five.
 function contactLines(run, read) {
   const many = run.names.length > MOST_TOLD, drawn = [...run.names].sort((a, b) => run.ranks.get(b) - run.ranks.get(a));
-  return (many ? drawn : run.names).map((name) => {
+  const lines = (many ? drawn : run.names).map((name) => {
     const rank = run.ranks.get(name), other = many && rank === MOST_TOLD - 1;
     return { name: other ? run.names.length - MOST_TOLD + 1 + " others" : name, tone: other ? OTHERS : CONTACT_TONES[rank], read: read(name) };
   });
+  return many ? lines : apart(run, lines);
+}
+
+// Curves that lie upon each other are one line with all of their names: nobody could tell them apart.
+const ALIKE = 1e-4;  // of the largest value
+function apart(run, lines) {
+  let most = 0;
+  for (const line of lines) for (const clip of run.clips) for (const v of line.read(clip) || []) most = Math.max(most, Math.abs(v));
+  const alike = (a, b) => run.clips.every((clip) => {
+    const u = a.read(clip), v = b.read(clip);
+    return !u || !v ? u === v : u.every((value, k) => Math.abs(value - v[k]) <= ALIKE * most);
+  });
+  const out = [];
+  for (const line of lines) {
+    const first = out.find((other) => alike(other, line));
+    if (first) first.name += ", " + line.name;
+    else out.push({ ...line });
+  }
+  return out;
 }
 
 class TimeAxis {

@@ -13,6 +13,8 @@ may be any Python, at the price of a call from the compiled loop for each sample
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +41,10 @@ CANNOT = (
     jax.errors.TracerBoolConversionError,
 )
 
+ASKED = ("q", "v", "angle(link)", "rate(link)", "joint(link)", "joint_rate(link)")
+# What went wrong in sampled functions while a program ran, which has no way to say it: a sentence for each function.
+_SAID: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+
 
 class Moving:
     """The state as a function sees it: `q`, `v`, `angle(link)`, `rate(link)`, `joint(link)`, `joint_rate(link)`.
@@ -48,6 +54,13 @@ class Moving:
 
     def __init__(self, mechanism: Mechanism, q: Any, v: Any, scene: Scene | None) -> None:
         self.q, self.v, self._mechanism, self._scene = q, v, mechanism, scene
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(name)
+        raise errors.CaromError(
+            f"a state has no '{name}'; it has {', '.join(ASKED)}, and signals, such as state['com.vx']"
+        )
 
     def __getitem__(self, text: Name) -> Any:
         if self._scene is None:
@@ -105,6 +118,7 @@ class TorqueFunction(AbstractActuator):
     ) -> None:
         if not callable(function):
             raise errors.CaromError(f"function of '{name}' is {function!r}; it must be a function of (t, state, phase)")
+        _refuse_other_arguments(name, function)
         self.function, self.name, self.mechanism = function, name, mechanism
         self.joints = joints = mechanism.topology.names
         self.links = len(joints)
@@ -144,9 +158,14 @@ class TorqueFunction(AbstractActuator):
                     "jax.numpy, and jnp.where instead of if; or give it a sampling rate, such as rate=1000, and it may "
                     "be any Python"
                 ) from None
-            still = np.zeros(mechanism.dof)
-            self._numbers(self.function(0.0, Moving(mechanism, still, still, None), _Phases({})))
+            still, there = np.zeros(mechanism.dof), dict.fromkeys(_phase_names(others), 0.0)
+            self._numbers(self.function(0.0, Moving(mechanism, still, still, None), _Phases(there)))
         super().check(mechanism, others)
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong in the function when it was last sampled in vain."""
+        return _SAID.get(self.function, "")
 
     def asked(self, scene: Scene, own: Own) -> list[Any]:
         try:
@@ -165,7 +184,12 @@ class TorqueFunction(AbstractActuator):
         def host(t: Any, q: Any, v: Any, numbers: Any) -> np.ndarray:
             state = Moving(m, np.asarray(q), np.asarray(v), None)
             named = dict(zip(phases, [float(x) for x in numbers], strict=True))
-            return np.asarray(self._numbers(self.function(float(t), state, _Phases(named))), dtype=float)
+            try:
+                return np.asarray(self._numbers(self.function(float(t), state, _Phases(named))), dtype=float)
+            except Exception as why:  # whatever it is, the program goes on with nan, which ends the run
+                said = str(why) if isinstance(why, errors.CaromError) else f"it raised {type(why).__name__}: {why}"
+                _SAID[self.function] = f"at t = {float(t):.9g} s {said}"
+                return np.full(self.links, np.nan)
 
         like = jax.ShapeDtypeStruct((self.links,), float)
         out = jax.pure_callback(host, like, scene.t, merge(scene.q), merge(scene.v), list(phases.values()))
@@ -179,7 +203,7 @@ class TorqueFunction(AbstractActuator):
             found = [found.get(joint, 0.0) for joint in self.joints]
         try:
             each = [jnp.asarray(x, dtype=float) if errors.traced(x) else np.asarray(x, dtype=float) for x in found]
-        except TypeError:
+        except (TypeError, ValueError):
             each = []
         if len(each) != self.links or any(np.shape(x) for x in each):
             count = f"{len(each)} torques" if each else f"a {type(found).__name__}"
@@ -199,10 +223,28 @@ class _Phases:
     numbers: dict[str, Any]
 
     def __getitem__(self, name: Name) -> Any:
-        if not self.numbers:
-            return jnp.asarray(0.0)
         errors.name_in("contact or controller", name, list(self.numbers))
         return self.numbers[name]
+
+
+def _refuse_other_arguments(name: str, function: Function) -> None:
+    try:
+        shape = inspect.signature(function)
+    except (TypeError, ValueError):  # of some that are not written in Python nothing is known
+        return
+    try:
+        shape.bind(0.0, None, None)
+    except TypeError:
+        raise errors.CaromError(
+            f"function of '{name}' takes {shape}; it must take (t, state, phase), in this order"
+        ) from None
+
+
+def _phase_names(automata: Sequence[AbstractAutomaton]) -> list[str]:
+    """Contacts, and whatever has several phases."""
+    contacts = [contact.name for automaton in automata for contact in automaton.report.contacts]
+    others = [a.name for a in automata if len(a.anatomy.phases) > 1 and not a.report.contacts]
+    return [*contacts, *others]
 
 
 def _phases(scene: Scene) -> dict[str, Any]:

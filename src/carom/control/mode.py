@@ -54,6 +54,8 @@ class Mode:
         out = []
         for state, given in self.to.items():
             each = given if isinstance(given, list | tuple) else (given,)
+            if not each:
+                raise errors.CaromError(f"to of {owner} leads to '{state}' by no condition; give one, or leave it out")
             out += [(state, switch_of(one)) for one in each]
         return out
 

@@ -19,6 +19,7 @@ from ..scenario.model import Scenario
 from ..scenario.places import ScenarioError, at, inside, line_of, shortened
 from ..signal import Signal
 from .measures import MEASURES, nearest
+from .measures.all_measures import kind_of, refuse_unit
 
 
 def check(scenario: Scenario) -> str:
@@ -58,6 +59,7 @@ def check_names(s: Scenario) -> None:
         if not any(re.fullmatch(m.pattern, q.measure) for m in MEASURES):
             with at("quantities", name, "measure", words=f"quantities.{shortened(name, 60)}"):
                 raise CaromError(f"there is no measure '{shortened(q.measure, 80)}'; {nearest(q.measure)}")
+    _check_signals_of_measures(s)
     if s.study is not None and s.study.over:
         from .sweeping._study import study_of
 
@@ -73,6 +75,17 @@ def check_names(s: Scenario) -> None:
         with at("output", "figures", holds=s.output.figures):
             for name in s.output.figures:
                 name_in("figure", name, tuple(f.name for f in FIGURES))
+
+
+def _check_signals_of_measures(s: Scenario) -> None:
+    """A capture or a crawl makes its worlds later."""
+    written = {name: q for name, q in s.quantities.items() if kind_of(q.measure)[0].unit is not None}
+    if not written or s.capture is not None or s.crawl is not None:
+        return
+    world = world_of(s)
+    for name, q in written.items():
+        with at("quantities", name, holds=q):
+            refuse_unit(world, q.measure, q.unit)
 
 
 def _one(s: Scenario) -> str:

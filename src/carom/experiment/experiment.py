@@ -149,7 +149,7 @@ def _run(
             return result
         if int(result.final.outcome) == RUNNING:
             raise KeyboardInterrupt  # there is nothing to keep
-        if int(result.final.outcome) == NOT_FINITE:
+        if int(result.final.outcome) == NOT_FINITE and "controller" not in result.outcome:
             raise CaromError("the accelerations at the start are not finite; is a mass, an inertia or a length zero?")
         raise CaromError(f"it ended before its first step: {result.outcome}")
 

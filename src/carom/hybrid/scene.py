@@ -104,6 +104,7 @@ class Scene(Sweeps):
         self.fastest: Any = None  # largest speed of every coordinate in a step, where somebody asks how far it sweeps
         self.span: Any = 0.0  # length of that step [s]
         self.wanted: Any = None  # flags of a family of exits that are looked at closely, where not all are
+        self.asking: tuple[str, ...] = ()  # whose efforts are being computed, by name
         self._length: Any = None
         self._gravity: Any = None
         self._frames: list[Frame] | None = None

@@ -35,6 +35,8 @@ SCRIPTS = (
     "opening.js",
 )
 
+LONGEST = 400  # characters that a controller is told in
+
 
 class Figure(NamedTuple):
     """A picture: the bytes of a PNG file, and what it shows."""
@@ -170,4 +172,12 @@ def _footer(clips: Sequence[Clip]) -> str:
     steps = sum(clip.result.statistics.steps for clip in clips)
     seconds = sum(clip.result.statistics.run_seconds for clip in clips)
     made = "; ".join(dict.fromkeys(str(clip.result.made) for clip in clips))
-    return escape(f"{plural(steps, 'accepted step')}, computed in {digits(seconds, 3)} s by {made}.")
+    driven = [
+        f"{name}: {words if len(words) <= LONGEST else f'{words[: LONGEST - 3]}...'}"
+        for clip in clips
+        for automaton in clip.result.world.automata
+        if automaton.report.drive is not None
+        for name, words in automaton.report.words
+    ]
+    by = f" Driven by {'; '.join(dict.fromkeys(driven))}." if driven else ""
+    return escape(f"{plural(steps, 'accepted step')}, computed in {digits(seconds, 3)} s by {made}.{by}")

@@ -110,7 +110,9 @@ def _not_finite(result: Result) -> str:
         bad = np.flatnonzero(~np.isfinite(efforts.torques[0]))
         if len(bad):
             link = result.world.mechanism.topology.names[int(bad[0])]
-            return f"; controller '{name}' asks for {efforts.torques[0][bad[0]]:g} on '{link}'"
+            whose = next(a for a in result.world.automata if a.name == name)
+            why = getattr(whose, "trouble", "")
+            return f"; controller '{name}' asks for {efforts.torques[0][bad[0]]:g} on '{link}'{why and f': {why}'}"
     return ""
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from .._lazily import lazily
 
 if TYPE_CHECKING:
+    from ._driven import Known as Known
     from .expression import Signal as Signal
-    from .known import Known as Known
     from .known import known_names as known_names
 
 __getattr__, __dir__, __all__ = lazily(__name__)

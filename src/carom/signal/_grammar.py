@@ -47,6 +47,15 @@ class Token(NamedTuple):
     unit: Unit = BARE
 
 
+def quoted(name: str) -> str:
+    """A name as a part of a signal, whatever is in it.
+
+    >>> print(quoted("Anna's foot"), quoted("left foot"))
+    "Anna's foot" 'left foot'
+    """
+    return f'"{name}"' if "'" in name else f"'{name}'"
+
+
 def refusal(text: str, why: str) -> errors.CaromError:
     """A sentence about a signal."""
     shown = text if len(text) <= 80 else text[:77] + "..."

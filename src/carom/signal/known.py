@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -13,26 +13,14 @@ from ..dynamics import _elastic_energy as elastic_energy
 from ..dynamics._vibration import vibration_energy
 from ..dynamics.energy import kinetic_energy, momentum, potential_energy
 from ..hybrid.automaton import AbstractAutomaton
-from ..hybrid.reporting import ContactReport, Drive
-from ..hybrid.scene import Own, Scene, merge
+from ..hybrid.reporting import ContactReport
+from ..hybrid.scene import Scene, merge
 from ..mechanism import Mechanism, Site
 from ..quantities import Index
+from ._driven import Known as Known
+from ._driven import drive_signals, own_of
 
-Value = Callable[[Scene], Any]
 RATES = {"m": "m/s", "rad": "rad/s"}
-
-
-class Known(NamedTuple):
-    """A number that a world has at every instant.
-
-    - `size`: that of its terms, in its own unit, which its rounding is measured by; by default its own
-    - `flag`: is it 1 or 0, and a condition as it stands?
-    """
-
-    unit: str
-    value: Value
-    size: Value | None = None
-    flag: bool = False
 
 
 def known_names(m: Mechanism, automata: Sequence[AbstractAutomaton]) -> dict[str, Known]:
@@ -175,7 +163,7 @@ def _of_automata(m: Mechanism, automata: Sequence[AbstractAutomaton]) -> Iterato
         for k, contact in enumerate(report.contacts):
             yield from _contact(i, k, contact)
         if report.drive is not None:
-            yield from _drive(i, automaton.name, report.drive, m)
+            yield from drive_signals(i, automaton.name, report.drive, m)
         if len(has.phases) > 1 and not report.contacts:
             yield f"phase.{automaton.name}", Known("1", partial(_phase, i))
             for number, phase in enumerate(has.phases):
@@ -188,19 +176,14 @@ def _of_automata(m: Mechanism, automata: Sequence[AbstractAutomaton]) -> Iterato
             yield f"work.{automaton.name}", Known("J", partial(_work, i))
 
 
-def _own(i: int, scene: Scene) -> Own | None:
-    """What belongs to automaton i; None where a run has not begun, and nobody has anything yet."""
-    return scene.owns[i] if scene.owns else None
-
-
 def _phase(i: int, scene: Scene) -> Any:
-    own = _own(i, scene)
+    own = own_of(i, scene)
     return jnp.asarray(0.0) if own is None else jnp.asarray(own.phase, dtype=float)
 
 
 def _since(i: int, k: int, scene: Scene) -> Any:
     """How long an automaton has been in its phase."""
-    own = _own(i, scene)
+    own = own_of(i, scene)
     return jnp.asarray(0.0) if own is None else scene.t - own.memory[k]
 
 
@@ -209,7 +192,7 @@ def _in_phase(i: int, number: int, scene: Scene) -> Any:
 
 
 def _own_state(i: int, k: int, scene: Scene) -> Any:
-    own = _own(i, scene)
+    own = own_of(i, scene)
     return jnp.asarray(0.0) if own is None else own.states[k]
 
 
@@ -256,36 +239,3 @@ def _touch(i: int, k: int, part: str, scene: Scene) -> Any:
     early = scene.reactions is None  # forces are being computed: reactions are not known yet
     touch = scene.touch(contact.name) if early else automaton.report.touches(scene, own)[k]
     return touch.normal if part == "force" else touch.friction
-
-
-def _drive(i: int, name: str, drive: Drive, m: Mechanism) -> Iterator[tuple[str, Known]]:
-    """control.NAME.LINK [N m] ([N] on a slider), the effort on a joint; .LINK.power [W]; control.NAME.power of all."""
-    for k, link in enumerate(m.topology.names):
-        unit = "N" if m.topology.slides[k] else "N m"
-        yield f"control.{name}.{link}", Known(unit, partial(_torque, i, k, drive))
-        yield f"control.{name}.{link}.power", Known("W", partial(_joint_power, i, k, drive))
-    yield f"control.{name}.power", Known("W", partial(_power, i, drive))
-
-
-def _torque(i: int, k: int, drive: Drive, scene: Scene) -> Any:
-    own = _own(i, scene)
-    return jnp.asarray(0.0) if own is None else scene.acting * drive.efforts(scene, own).torques[k]
-
-
-def _joint_power(i: int, k: int, drive: Drive, scene: Scene) -> Any:
-    return _torque(i, k, drive, scene) * scene.relative_rate(k)
-
-
-def _power(i: int, drive: Drive, scene: Scene) -> Any:
-    """What its torques, and its forces on bases, do now."""
-    own = _own(i, scene)
-    if own is None:
-        return jnp.asarray(0.0)
-    efforts, total = drive.efforts(scene, own), jnp.asarray(0.0)
-    for k, torque in enumerate(efforts.torques):
-        total = total + torque * scene.relative_rate(k)
-    for base, (fx, fy) in zip(drive.bases, efforts.pushes, strict=True):
-        index = scene.top.base_index(scene.top.tree_names.index(base))
-        assert index is not None
-        total = total + fx * scene.v[index] + fy * scene.v[index + 1]
-    return scene.acting * total

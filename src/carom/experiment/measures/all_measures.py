@@ -10,6 +10,8 @@ import numpy as np
 
 from ... import registry
 from ...errors import CaromError
+from ...hybrid.world import World
+from ...signal._unit import unit_of
 from ..experiment import Experiment
 from .kind import Measure
 
@@ -89,6 +91,17 @@ def kind_of(name: str) -> tuple[Measure, dict[str, str]]:
     raise CaromError(f"there is no measure '{name[:80]}'; {nearest(name)}")
 
 
+def refuse_unit(world: World, name: str, unit: str) -> None:
+    """Signals that the world does not have, and a unit that is not one of the measure."""
+    kind, parts = kind_of(name)
+    if kind.unit is None:
+        return
+    own = kind.unit(world, parts)
+    asked = unit_of("-" if unit == "%" else unit)[1]
+    if not asked.fits(own):
+        raise CaromError(f"the unit of {name} is {own}, and '{unit}' is none of it; units do not fit", field="unit")
+
+
 def nearest(name: str) -> str:
     """What to say about a measure that is not there."""
     near = get_close_matches(name, [m.form for m in MEASURES], n=1, cutoff=0.3)
@@ -96,6 +109,8 @@ def nearest(name: str) -> str:
 
 
 def _in_unit(value: float, kind: Measure, unit: str) -> float:
+    if kind.unit is not None and unit != "%":
+        return float(value) / unit_of(unit)[0]
     if unit.partition("/")[0] in DEGREES:
         return float(np.rad2deg(value))
     return 100.0 * float(value) if unit == "%" and not kind.percent else float(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import CaromError
 from ...hybrid.world import World
+from ...signal._unit import Unit
 from ...study.recording import LaneMeasure
 from ..experiment import Experiment
 
@@ -30,7 +31,8 @@ Lane = Callable[[World, dict[str, str], bool], LaneMeasure]
 class Measure(NamedTuple):
     """One kind of measure; one of the run's own error has no digits to hold.
 
-    `lane(world, parts, ledger)` says how a lane of a batch records it; None where it cannot.
+    `lane(world, parts, ledger)` says how a lane of a batch records it; None where it cannot. `unit(world, parts)` is
+    that of a measure of signals, which refuses what the world does not have.
     """
 
     form: str  # as people read it
@@ -40,6 +42,7 @@ class Measure(NamedTuple):
     of_error: bool = False
     percent: bool = False  # is it one already?
     lane: Lane | None = None
+    unit: Callable[[World, dict[str, str]], Unit] | None = None
 
 
 def statistic(p: dict[str, str], t: np.ndarray, values: np.ndarray) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...errors import CaromError
+from ...errors import CaromError, name_in
 from ...hybrid.world import World
 from ...result._expressed import values_of
 from ...result._signals import times_of
 from ...result.result import Result
 from ...signal import Signal
+from ...signal._grammar import quoted
+from ...signal._unit import Unit, unit_of
 from ...study.recording import LaneMeasure, Mean, RunningTurns, Written
 from ..experiment import Experiment
 from .kind import Measure
@@ -75,11 +77,13 @@ def _in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
 
 def _duty_factor(experiment: Experiment, p: dict[str, str]) -> float:
     result = experiment.result
-    return _integral(result, f"contact.'{p['contact']}'.closed", float(result.t[0])) / float(result.t[-1] - result.t[0])
+    return _integral(result, f"contact.{quoted(p['contact'])}.closed", float(result.t[0])) / float(
+        result.t[-1] - result.t[0]
+    )
 
 
 def _duty_factor_in_lane(world: World, p: dict[str, str], ledger: bool) -> LaneMeasure:
-    text = f"contact.'{p['contact']}'.closed"
+    text = f"contact.{quoted(p['contact'])}.closed"
     Signal(text).check(world.mechanism, world.automata)
     return LaneMeasure(Mean(Written(text)), lambda columns: columns["value"])
 
@@ -88,11 +92,27 @@ def _cost_of_transport(experiment: Experiment, p: dict[str, str]) -> float:
     """What the actuators exert, whichever way, over weight and distance."""
     result = experiment.result
     names, begin, end = result.world.mechanism.topology.names, result.t[0], result.t[-1]
-    text = " + ".join(f"abs(control.'{p['control']}'.'{name}'.power)" for name in names)
+    text = " + ".join(f"abs(control.{quoted(p['control'])}.{quoted(name)}.power)" for name in names)
     way = abs(float(np.diff(result.signal("com.x", [begin, end]))[0])) * float(result.signal("weight", [begin])[0])
     if way == 0.0:
         raise CaromError("cost_of_transport is over the distance and the weight; the run has none of them")
     return _integral(result, text, float(begin)) / way
+
+
+def _unit(world: World, p: dict[str, str]) -> Unit:
+    """Of a statistic; integrals are over time."""
+    unit = Signal(p["signal"]).check(world.mechanism, world.automata)
+    return unit.times(unit_of("s")[1]) if p["stat"] == "integral" else unit
+
+
+def _unit_of_share(world: World, p: dict[str, str]) -> Unit:
+    return Signal(f"contact.{quoted(p['contact'])}.closed").check(world.mechanism, world.automata)
+
+
+def _unit_of_cost(world: World, p: dict[str, str]) -> Unit:
+    drives = tuple(a.name for a in world.automata if a.report.drive is not None)
+    name_in("controller", p["control"], drives)
+    return unit_of("-")[1]
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -102,12 +122,14 @@ MEASURES: tuple[Measure, ...] = (
         r"duty_factor\.(?P<contact>.+)",
         _duty_factor,
         lane=_duty_factor_in_lane,
+        unit=_unit_of_share,
     ),
     Measure(
         "cost_of_transport.CONTROL",
         "work of a controller's actuators, positive and negative alike, over weight and distance along x",
         r"cost_of_transport\.(?P<control>.+)",
         _cost_of_transport,
+        unit=_unit_of_cost,
     ),
     Measure(
         "STATISTIC(SIGNAL)",
@@ -116,5 +138,6 @@ MEASURES: tuple[Measure, ...] = (
         r"(?P<stat>least|most|size|final|mean|integral)\((?P<signal>.+?)(,\s*after\s+(?P<after>\d{1,9}(\.\d{1,9})?))?\)",
         _statistic,
         lane=_in_lane,
+        unit=_unit,
     ),
 )

@@ -178,6 +178,7 @@ if TYPE_CHECKING:
     from .study import attractors as attractors
     from .study import bifurcation as bifurcation
     from .study import box_dimension as box_dimension
+    from .study import continue_doubled as continue_doubled
     from .study import continue_orbit as continue_orbit
     from .study import final_state as final_state
     from .study import find_orbit as find_orbit

@@ -98,6 +98,38 @@ def test_a_pair_of_multipliers_leaves_the_circle_where_areas_no_longer_shrink():
     np.testing.assert_allclose(np.abs(special.multipliers[:2]), 1.0, atol=1e-8)
 
 
+def test_the_doubled_orbit_is_followed_from_where_it_begins(up):
+    twice = carom.continue_doubled(up, step=0.1)
+    np.testing.assert_allclose(twice.period, 2.0 * T, rtol=1e-10)
+    np.testing.assert_allclose(np.prod(twice.multipliers[:, :2], axis=1), E**4, rtol=1e-7)
+    (special,) = twice.special
+    assert special.kind == "period doubling" and DOUBLING < special.parameter < 1.5 * DOUBLING
+    # Between both, the ball settles in it by itself.
+    k = 3
+    amplitude = twice.parameter[k]
+    assert twice.stable[k] and DOUBLING < amplitude < special.parameter
+    begin = thrown(amplitude)
+    run = carom.simulate(paddle(amplitude), begin, until=200.0 * T, settings=carom.Settings(rtol=1e-10))
+    speeds = sorted({round(float(impact.normal_velocity_after), 6) for impact in list(run.impacts)[-10:]})
+    whole = np.sort([twice.values("rate of ball.slide", number)[k] for number in (0, 1)])
+    np.testing.assert_allclose(speeds, whole, atol=2e-6)
+    with pytest.raises(carom.CaromError, match="which of continue_doubled is 1; the family has 1 period doublings"):
+        carom.continue_doubled(up, 1)
+
+
+def test_derivatives_of_the_map_are_those_of_finite_differences(up):
+    """Of everything that it carries: memories of instants, too."""
+    point, h = up.points[2], 1e-6
+    map, _ = up.family.at(point.u[-1])
+    x = point.u[:-1]
+    for k in (1, 2):  # speed and angle; the place is the floor's
+        step = h * np.eye(len(x))[k]
+        slope = (map(x + step)[0] - map(x - step)[0]) / (2.0 * h)
+        np.testing.assert_allclose(slope, map.derivative(x)[:, k], atol=1e-6)
+    (ahead, _), (behind, _) = (up.family.at(point.u[-1] + d)[0](x) for d in (1e-7, -1e-7))
+    np.testing.assert_allclose((ahead - behind) / 2e-7, point.slopes.along, atol=1e-4, rtol=1e-6)
+
+
 # -- grazing -----------------------------------------------------------------------------------------------------------
 
 DAMPING, FORCED, STOP = 0.1, 0.7, 1.0

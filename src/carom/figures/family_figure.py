@@ -18,21 +18,22 @@ CURVE = "#1d6fb8"
 def orbit_family(family: OrbitFamily, of: Name = "period", *more: OrbitFamily) -> Any:
     """The parameter against a column of `family.values`: 'period', 'left.angle', 'drift of base.x'.
 
-    Points of `family.special` are marked and named. `more`: families of the same parameter in the same axes, such as
-    that of the doubled period.
+    What differs between the returns of a period has a curve for each. Points of `family.special` are marked. `more`:
+    families of the same parameter in the same axes, such as that of the doubled period.
 
         carom.figures.orbit_family(family, "left.angle").savefig("family.pdf")
     """
     families = (family, *more)
-    columns = [each.values(of) for each in families]
+    shown = [(each, k) for each in families for k in range(each.times)]
+    columns = [each.values(of, k) for each, k in shown]
     with style.page(figsize=(style.width(), 3.6)) as figure:
         axes = figure.subplots()
-        for each, values in zip(families, columns, strict=True):
-            _curve(axes, each, of, values)
+        for (each, k), values in zip(shown, columns, strict=True):
+            _curve(axes, each, values, _specials(each, of, k))
         marked: dict[str, list[tuple[float, float]]] = {}
-        for each in families:
-            for special in each.special:
-                marked.setdefault(special.kind, []).append((special.parameter, special.values[of]))
+        for each, k in shown:
+            for special, place in zip(each.special, _specials(each, of, k), strict=True):
+                marked.setdefault(special.kind, []).append(place)
         for kind, places in marked.items():
             x, y = zip(*places, strict=True)
             marker = MARKERS[kind]
@@ -43,13 +44,18 @@ def orbit_family(family: OrbitFamily, of: Name = "period", *more: OrbitFamily) -
     return figure
 
 
-def _curve(axes: Any, family: OrbitFamily, of: Name, values: np.ndarray) -> None:
+def _specials(family: OrbitFamily, of: Name, number: int) -> list[tuple[float, float]]:
+    """Where the special points lie, at this return of the period."""
+    return [(s.parameter, s.point.columns(family.family, number)[of]) for s in family.special]
+
+
+def _curve(axes: Any, family: OrbitFamily, values: np.ndarray, specials: list[tuple[float, float]]) -> None:
     """Stretches of one stability, which change at the special points and not at the points computed."""
     nodes = [(p, y, bool(s)) for p, y, s in zip(family.parameter, values, family.stable, strict=True)]
     merged: list[tuple[float, float, bool | None]] = []
     for k, node in enumerate(nodes):
         merged.append(node)
-        merged += [(s.parameter, s.values[of], None) for s in family.special if s.after == k]
+        merged += [(*at, None) for at, s in zip(specials, family.special, strict=True) if s.after == k]
     told: set[bool] = set()
     for a, b in pairwise(merged):
         stable = a[2] if a[2] is not None else b[2]

@@ -185,7 +185,7 @@ def _ledger(clips: Sequence[Clip]) -> list[str]:
     if len(kept) < len(clips):
         return ["No energy ledger was kept."]
     worst = max(kept)
-    return [f"The energy ledger closes to {two_digits(worst)} % of the energy in play."]
+    return [f"The energy ledger closes to {f'{two_digits(worst)} % of the energy in play' if worst else 'rounding'}."]
 
 
 def two_digits(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from .batch import Batch as Batch
 from .batch import batch as batch
+from .continuation import continue_doubled as continue_doubled
 from .continuation import continue_orbit as continue_orbit
 from .exponents import Lyapunov as Lyapunov
 from .exponents import lyapunov as lyapunov

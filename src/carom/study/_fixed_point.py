@@ -92,19 +92,24 @@ def kept_by(map: ReturnMap, slope: np.ndarray) -> np.ndarray:
     return np.array([e.kind == "memory" for e in map.names]) & np.all(slope == np.eye(len(slope)), axis=1)
 
 
-def frame_of(map: ReturnMap, x: np.ndarray) -> Frame:
-    """What may shift, seen from one return and the next; refused if the world is another one afterwards."""
+def frame_of(map: ReturnMap, x: np.ndarray) -> tuple[ReturnMap, Frame]:
+    """What may shift, seen from one return and the next, and the map that knows it.
+
+    Refused if the world is another one afterwards.
+    """
     n = len(x)
     if not map.drifts and map.swap is None:
-        return Frame(x, np.zeros(n), np.zeros((n, 0)))
+        return map, Frame(x, np.zeros(n), np.zeros((n, 0)))
     first = map.passed(x, map.phases, map.goal)
-    begin, told = map.renamed(first.x), {k: by for k, by in map.drifts.items() if by is not None}
+    told = {k: by for k, by in map.drifts.items() if by is not None}
     where = np.eye(n)[:, [k for k in map.drifts if k not in told]]
     known = np.zeros(n)
     known[list(told)] = list(told.values())
-    _refuse_another_world(map, first, where, known)
+    single = _refuse_another_world(map, first, where, known / map.times)
+    map = map.going_back(single)
+    begin = map.renamed(first.x) - single
     seen = known + where @ (where.T @ (map(begin)[0] - begin))
-    return framed(map, begin, seen, map.derivative(begin))
+    return map, framed(map, begin, seen, map.derivative(begin))
 
 
 def framed(map: ReturnMap, begin: np.ndarray, seen: np.ndarray, slope: np.ndarray) -> Frame:
@@ -118,17 +123,19 @@ def framed(map: ReturnMap, begin: np.ndarray, seen: np.ndarray, slope: np.ndarra
     return Frame(begin, seen, where @ right[flat].T)
 
 
-def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray, known: np.ndarray) -> None:
-    """A run that goes on, and one that begins again from the renamed and shifted state, must be the same one."""
+def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """A run that goes on, and one that begins again from the renamed and shifted state, must be the same one.
+
+    Returns the shift of one return.
+    """
     begin, phases, goal = map.renamed(first.x), first.phases, map.goal
     if map.swap is not None:
         phases, goal = map.phases, map.swap.before(map.goal)
-    told = map.passed(first.x, first.phases, goal)
     renamed = [f"'{a}' is called '{b}'" for a, b in (map.swap.names.items() if map.swap else ())]
     cure = "what is exchanged must be alike and be named with all that belongs to it, and nothing may depend on drifts"
+    told = map.passed(first.x, first.phases, goal)
+    shift = known + where @ (where.T @ (map.renamed(told.x) - begin))
     try:
-        unmoved = map.passed(begin, phases, map.goal)
-        shift = known + where @ (where.T @ (map.renamed(unmoved.x) - begin))
         again = map.passed(begin - shift, phases, map.goal)
     except errors.CaromError as trouble:
         raise errors.CaromError(
@@ -143,11 +150,12 @@ def _refuse_another_world(map: ReturnMap, first: Passed, where: np.ndarray, know
             f"the motion is another one when, after a return, {' and '.join(renamed + moved)}: {map.names[worst]} "
             f"differs by {away[worst]:.3g} at the next one; {cure}"
         )
+    return shift
 
 
 def solved(map: ReturnMap, start: Given, tolerance: float, most: int) -> Orbit:
     """The fixed point near `start`."""
-    frame = frame_of(map, np.asarray(start, dtype=float))
+    map, frame = frame_of(map, np.asarray(start, dtype=float))
     x, best = frame.begin, np.inf
     new, time = map(x)
     for count in range(1, most + 1):

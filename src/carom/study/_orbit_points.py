@@ -41,11 +41,12 @@ class Point(NamedTuple):
     drift: np.ndarray
     steps: int
     events: tuple[tuple[str, str], ...]  # what happens in a period: automaton and exit
+    states: tuple[np.ndarray, ...]  # where each return of a period begins
     slowest: tuple[float, str]  # closing speed [m/s] of the gentlest blow of a period, and its contact
 
-    def columns(self, family: Family) -> dict[str, float]:
-        """Its numbers by name; the parameter's own name is the family's."""
-        q, v = family.map.coordinates(self.u[:-1])
+    def columns(self, family: Family, number: int = 0) -> dict[str, float]:
+        """Its numbers by name, at this return of its period; the parameter's own name is the family's."""
+        q, v = family.map.coordinates(self.states[number])
         names = coordinate_names(family.map.world)
         drifts = [family.map.names[k].name for k in family.map.drifts]
         found = {"period": self.slopes.time} | dict(zip(names, q.tolist(), strict=True))
@@ -113,11 +114,12 @@ class Family:
         tangent = right[n]
         tangent = tangent if tangent @ toward >= 0.0 else -tangent
         runs = periods_of(map, u[:n])
+        states = (u[:n], *(one.x for one in map.returns(u[:n])[:-1]))
         events = tuple((event.automaton, event.exit) for run in runs for event in run.events)
         struck = [i for run in runs for i in run.impacts if i.struck]
         slow = min(((abs(i.normal_velocity_before), i.contact) for i in struck), default=(np.inf, ""))
         drift = np.array([slopes.x[k] - u[k] for k in map.drifts])
-        return Point(u, slopes, multipliers, tangent, drift, steps, events, slow)
+        return Point(u, slopes, multipliers, tangent, drift, steps, events, states, slow)
 
 
 def periods_of(map: ReturnMap, x: np.ndarray) -> list[Result]:
@@ -129,7 +131,7 @@ def periods_of(map: ReturnMap, x: np.ndarray) -> list[Result]:
         carry = begin(map.world, jnp.asarray(0.0), y, phases, memory, jnp.asarray(1e-4))
         start = State(merge(q), merge(v), map.world.extra_of(y))
         found.append(_drive(map.world, map.integration(map.goal), carry, False, None, 0.0, start))
-        at, phases = one.x, one.phases if map.swap is None else map.phases
+        at, phases = one.x - map.back, one.phases if map.swap is None else map.phases
     return found
 
 

@@ -64,7 +64,9 @@ def between(family: Family, a: Point, b: Point, number: int) -> list[SpecialPoin
 def special(family: Family, kind: str, point: Point, number: int, about: str = "") -> SpecialPoint:
     q, v = family.map.coordinates(point.u[:-1])
     values = point.columns(family)
-    return SpecialPoint(kind, float(point.u[-1]), point.slopes.time, number, q, v, point.multipliers, values, about)
+    return SpecialPoint(
+        kind, float(point.u[-1]), point.slopes.time, number, q, v, point.multipliers, values, about, point
+    )
 
 
 def length(family: Family, a: Point, b: Point) -> float:

@@ -7,6 +7,7 @@ through every event of the period.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import jax
@@ -23,9 +24,10 @@ from ._orbit_points import Family, Point, periods_of, same_parts, worlds_along
 from ._relabelling import coordinate_names, coordinate_units
 from ._special_points import between, changed, special, told_change
 from .orbit import LONGER
-from .orbit_family import GRAZE, OrbitFamily, SpecialPoint
+from .orbit_family import DOUBLING, GRAZE, OrbitFamily, SpecialPoint
 from .return_map import ReturnMap
 
+FIRST = (0.01, 0.003, 0.001)  # scaled: how far from a period doubling the first orbit of twice the period is sought
 SHORTEST = 1e-10  # scaled: where nothing is found even so near, the family has an end
 TURNED = 0.9  # cosine between neighbouring tangents: below it, steps are halved
 GENTLE = 1e-4  # [m/s] a blow that is gentler than this where the family ends: it grazes
@@ -70,10 +72,8 @@ def continue_orbit(
     map = ReturnMap(
         result, *event, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
     )
-    x = map.orbit().state
-    shift = frame_of(map, x).shift
-    for k, by in map.drifts.items():
-        shift[k] = map(x)[0][k] - x[k] if by is None else by
+    map, frame = frame_of(map, map.orbit().state)
+    x, shift = frame.begin, frame.shift
     scale = np.append(1.0 + np.abs(x), abs(last - first))
     family = Family(map, worlds_along(make, first), shift, scale)
     toward = np.zeros(len(scale))
@@ -83,7 +83,36 @@ def continue_orbit(
         raise errors.CaromError(
             "the orbit is lost as soon as it is to be followed; tighten settings, or start elsewhere"
         )
-    return _told(family, name, *_followed(family, begin, sorted((first, last)), step, most))
+    ends = (min(first, last), max(first, last))
+    return _told(family, name, ends, *_followed(family, begin, ends, step, most))
+
+
+def continue_doubled(family: OrbitFamily, which: int = 0, *, step: float = 0.05, most: int = 200) -> OrbitFamily:
+    """The family of twice the period, from a period doubling of another one.
+
+    - `which`: the first period doubling in `family.special` (0), the second (1), ...
+    - `step`, `most`: as of `continue_orbit`. It ends where the range of the other one does
+
+        twice = carom.continue_doubled(family)
+        carom.figures.orbit_family(family, "left.angle", twice)
+    """
+    found = [special for special in family.special if special.kind == DOUBLING]
+    if not 0 <= which < len(found):
+        raise errors.CaromError(
+            f"which of continue_doubled is {which}; the family has {len(found)} period doublings, counted from 0"
+        )
+    point, whole = found[which].point, family.family
+    roots, vectors = np.linalg.eig(point.slopes.dx)
+    ray = np.append(np.real(vectors[:, int(np.argmin(np.abs(roots + 1.0)))]), 0.0) / whole.scale
+    ray /= np.linalg.norm(ray)
+    twice = dataclasses.replace(whole, map=whole.map.twice(), shift=2.0 * whole.shift)
+    for away in FIRST:
+        start = point.u + away * whole.scale * ray
+        begin = twice.solved(start, ray, float(ray @ (start / whole.scale)), ray)
+        if begin is not None:
+            followed = _followed(twice, begin, family.ends, step, most)
+            return _told(twice, family.name, family.ends, *followed)
+    raise errors.CaromError("no orbit of twice the period was found beside the period doubling; tighten the settings")
 
 
 def _range(values: Given) -> tuple[float, float]:
@@ -111,7 +140,7 @@ def _refuse_other_structure(make: Function, first: float, last: float) -> None:
 
 
 def _followed(
-    family: Family, begin: Point, ends: list[float], longest: float, most: int
+    family: Family, begin: Point, ends: tuple[float, float], longest: float, most: int
 ) -> tuple[list[Point], list[SpecialPoint], str]:
     """Points after `begin`, what happened between them, and why there are no more."""
     points, found, h = [begin], list[SpecialPoint](), longest
@@ -124,7 +153,8 @@ def _followed(
                 graze = _grazing(family, here, len(points) - 1)
                 return points, [*found, *graze], "it ends where it grazes" if graze else "nothing was found beyond it"
             continue
-        left = [end for end in ends if (here.u[-1] - end) * (there.u[-1] - end) < 0.0]
+        slack = 1e-12 * (ends[1] - ends[0])
+        left = [end for end, way in zip(ends, (-1.0, 1.0), strict=True) if way * (there.u[-1] - end) > slack]
         if left:
             there = _at_parameter(family, here, there, left[0]) or there
         found += between(family, here, there, len(points) - 1)
@@ -164,7 +194,15 @@ def _grazing(family: Family, here: Point, number: int) -> list[SpecialPoint]:
     return [special(family, GRAZE, here, number, told_change(here, beyond))] if changed(here, beyond) else []
 
 
-def _told(family: Family, name: str, points: list[Point], found: list[SpecialPoint], ended: str) -> OrbitFamily:
+def _told(
+    family: Family,
+    name: str,
+    ends: tuple[float, float],
+    points: list[Point],
+    found: list[SpecialPoint],
+    ended: str,
+) -> OrbitFamily:
+    """All of it as one object."""
     map = family.map
     states = [map.coordinates(point.u[:-1]) for point in points]
     return OrbitFamily(
@@ -182,6 +220,7 @@ def _told(family: Family, name: str, points: list[Point], found: list[SpecialPoi
         np.array([point.drift for point in points]),
         tuple(found),
         ended,
+        ends,
         family,
         tuple(points),
     )

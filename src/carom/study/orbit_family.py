@@ -35,6 +35,7 @@ class SpecialPoint(NamedTuple):
     multipliers: np.ndarray
     values: dict[str, float]  # the columns of the family, there
     about: str  # of grazing: the event; of a Neimark-Sacker bifurcation: the angle of the multipliers
+    point: Point
 
     def __str__(self) -> str:
         about = f" ({self.about})" if self.about else ""
@@ -65,6 +66,7 @@ class OrbitFamily:
     drift: np.ndarray
     special: tuple[SpecialPoint, ...]
     ended: str
+    ends: tuple[float, float]  # of the range
     family: Family = dataclasses.field(repr=False)
     points: tuple[Point, ...] = dataclasses.field(repr=False)
 
@@ -79,15 +81,22 @@ class OrbitFamily:
         map, _ = self.family.at(point.u[-1])
         return periods_of(map, point.u[:-1])
 
-    def values(self, of: Name) -> np.ndarray:
-        """A column by name: 'period', a coordinate ('left.angle'), its rate ('rate of left.angle'), a drift."""
-        columns = self.columns()
+    def values(self, of: Name, number: int = 0) -> np.ndarray:
+        """A column by name: 'period', a coordinate ('left.angle'), its rate ('rate of left.angle'), a drift.
+
+        `number`: at which return of a period, the first (0) or one of the others.
+        """
+        if not 0 <= number < self.times:
+            raise errors.CaromError(
+                f"number of values is {number}; a period of this family has {self.times} returns, counted from 0"
+            )
+        columns = self.columns(number)
         errors.name_in("column of an orbit family", of, tuple(columns))
         return columns[of]
 
-    def columns(self) -> dict[str, np.ndarray]:
+    def columns(self, number: int = 0) -> dict[str, np.ndarray]:
         """Everything that has one number a point, by name."""
-        rows = [point.columns(self.family) for point in self.points]
+        rows = [point.columns(self.family, number) for point in self.points]
         numbers = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         return {self.name: self.parameter} | numbers | {"stable": self.stable}
 

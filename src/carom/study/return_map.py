@@ -36,8 +36,7 @@ class Passed(NamedTuple):
     x: np.ndarray
     time: float
     phases: Phases
-    events: int
-    fresh: np.ndarray  # which entries are instants that were set on the way
+    renewed: np.ndarray  # (n,): instants that were set on the way
 
 
 class Slopes(NamedTuple):
@@ -68,6 +67,7 @@ class ReturnMap:
     times = 1
     swap: Relabelling | None = None
     names: tuple[Entry, ...] = ()
+    back: Any = 0.0  # what is taken off between the returns of a period: names are exchanged, and places with them
 
     def __init__(
         self,
@@ -150,6 +150,19 @@ class ReturnMap:
         made.__dict__.update(self.__dict__, world=world)
         return made
 
+    def going_back(self, shift: np.ndarray) -> ReturnMap:
+        """The same map, which takes the shift of a return off before the next one, where names are exchanged."""
+        made = self.of(self.world)
+        made.back = shift if self.swap is not None else 0.0
+        return made
+
+    def twice(self) -> ReturnMap:
+        """The map of two applications of this one."""
+        made = self.of(self.world)
+        made.times = 2 * self.times
+        made.drifts = {k: None if by is None else 2.0 * by for k, by in self.drifts.items()}
+        return made
+
     def integration(self, goal: Index) -> Integration:
         """How one return is integrated."""
         return dataclasses.replace(self._integration, stop_at=jnp.asarray(goal))
@@ -169,18 +182,14 @@ class ReturnMap:
     def passed(self, x: Given, phases: Phases, goal: Index) -> Passed:
         """On to the event of this number. Instants that were set on the way are counted from its end."""
         given = self._given(x, phases, goal)
-        new, time, code, phases, events = executable(_returned, (), *given)(*given)
+        new, time, code, phases = executable(_returned, (), *given)(*given)
         if int(code) != outcome.EVENT_LIMIT:
             raise errors.CaromError(
                 f"the motion does not return to '{self.event[1]}' of '{self.event[0]}': {outcome.describe(int(code))}"
             )
         raw = _flat(new)
-        fresh = self._set(x, raw)
-        return Passed(raw - fresh * float(time), float(time), phases, int(events), fresh)
-
-    def _set(self, x: Given, raw: Given) -> np.ndarray:
-        """Which instants were set on the way? What was not keeps its number: nothing follows from it."""
-        return self._instants & (np.asarray(raw) != np.asarray(x))
+        renewed = self._instants & (raw != np.asarray(x))  # others keep their numbers: nothing follows from them
+        return Passed(raw - renewed * float(time), float(time), phases, renewed)
 
     def renamed(self, x: np.ndarray) -> np.ndarray:
         """The state under the names that things have after the exchange."""
@@ -193,13 +202,13 @@ class ReturnMap:
         for _ in range(self.times):
             one = self.passed(at, phases, self.goal)
             found.append(one._replace(x=self.renamed(one.x)))
-            at, phases = found[-1].x, one.phases if self.swap is None else self.phases
+            at, phases = found[-1].x - self.back, one.phases if self.swap is None else self.phases
         return found
 
     def __call__(self, x: Given) -> tuple[np.ndarray, float]:
         """State after the next event, and the time until then [s]."""
         found = self.returns(x)
-        return found[-1].x, sum(one.time for one in found)
+        return found[-1].x + (self.times - 1) * self.back, sum(one.time for one in found)
 
     def derivative(self, x: Given) -> np.ndarray:
         """dP/dx, direction after direction."""
@@ -210,7 +219,8 @@ class ReturnMap:
         at, n = np.asarray(x, dtype=float), len(self.start)
         whole = Slopes(at, 0.0, np.eye(n), np.zeros(n), np.zeros(n), 0.0)
         phases = self.phases
-        for _ in range(self.times):
+        for number in range(self.times):
+            whole = whole._replace(x=whole.x - self.back) if number else whole
             one = self.passed(whole.x, phases, self.goal)
             dx, dtime = self._pushed(whole.x, one, phases, np.eye(n), None)
             move = np.zeros((n, 1)), np.zeros(1)
@@ -225,7 +235,7 @@ class ReturnMap:
                 float(whole.dtime_along + dtime @ whole.along + move[1][0]),
             )
             phases = one.phases if self.swap is None else self.phases
-        return whole
+        return whole._replace(x=whole.x + (self.times - 1) * self.back)
 
     def _pushed(
         self, x: Given, one: Passed, phases: Phases, directions: Any, along: PyTree
@@ -239,7 +249,7 @@ class ReturnMap:
             new, time = push(*given, still, self.state(direction))
             columns.append(_flat(new))
             times.append(float(time))
-        return np.stack(columns, axis=1) - np.outer(one.fresh, times), np.array(times)
+        return np.stack(columns, axis=1) - np.outer(one.renewed, times), np.array(times)
 
     def coordinates(self, x: Given) -> tuple[np.ndarray, np.ndarray]:
         """q and v of a state of the map."""
@@ -252,11 +262,11 @@ class ReturnMap:
 
 
 def _returned(world: World, integration: Integration, phases: Phases, state: PyTree) -> tuple[Any, ...]:
-    """State after the next event, the time it took, the outcome, phases, and how many events there were."""
+    """State after the next event, the time it took, the outcome and the phases."""
     q, v, extra, memory = state
     carry = begin(world, jnp.asarray(0.0), Continuous(q, v, extra, ()), phases, memory, jnp.asarray(1e-4))
     end = to_end(world, integration, carry)
-    return (end.y.q, end.y.v, end.y.extra, end.memory), end.t, end.outcome, end.phases, end.events
+    return (end.y.q, end.y.v, end.y.extra, end.memory), end.t, end.outcome, end.phases
 
 
 def _pushed_on(

@@ -115,11 +115,31 @@ def test_a_periodic_rollout_gets_the_multipliers_of_the_orbit_that_it_is():
     assert found.period == pytest.approx(0.8) and np.abs(found.before[0]) == pytest.approx(1.0, abs=1e-6)
     assert np.abs(found.after[0]) < 0.8
     np.testing.assert_allclose(np.abs(found.after[0]), np.abs(found.model[0]), rtol=1e-5)
+    assert found.residual < 1e-11
     higher = carom.State(found.start.q, found.start.v * 1.05)
     run = carom.simulate(found.world, higher, until=0.8 * 12, settings=EXACT)
     strikes = [event.t for event in run.events if event.exit == "strike floor"]
     off = np.abs(np.diff([0.0, *strikes]) - 0.8)
     assert off[0] > 5e-3 and off[-1] < 1e-5
+
+
+def test_a_strike_at_a_sample_and_strikes_far_from_their_time_are_met():
+    """The ball again; it strikes at the end of a step, and is then thrown at half, and at three times, the speed."""
+    guide = carom.Slider((0.0, -1.0))
+    ball = carom.Mechanism([carom.Link(carom.PointMass(1.0), name="ball", joint=guide)])
+    ceiling = carom.Contact("ball.tip", carom.Plane(point=(0, 0), normal=(0, -1)), carom.Newton(1.0), name="ceiling")
+    world = carom.World(ball, contacts=ceiling, gravity=(0.0, G))
+    stepping = carom.Stepping(world, "ball", 0.1, settings=EXACT)
+    rolled = stepping.rollout(stepping.begin(carom.State([G * 0.4**2 / 2], [0.0])), np.zeros((8, 1)))
+    found = carom.stabilise(stepping, rolled, state_cost=[1.0, 0.1], input_cost=1e-2)
+    np.testing.assert_allclose(found.times, 0.1 * np.arange(8), atol=1e-9)
+    assert 0.1 < np.abs(found.after[0]) < 0.3
+    with pytest.raises(carom.CaromError, match="costs nothing"):
+        carom.stabilise(stepping, rolled, state_cost=0.0)
+    for speed in (0.5, 3.0):
+        run = carom.simulate(found.world, carom.State(found.start.q, found.start.v * speed), until=12.0)
+        strikes = [event.t for event in run.events if event.exit == "strike ceiling"]
+        assert abs(strikes[0] - 0.8) > 0.05 and strikes[-1] - strikes[-2] == pytest.approx(0.8, abs=1e-9)
 
 
 def test_what_no_input_reaches_is_named():

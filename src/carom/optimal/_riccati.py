@@ -4,7 +4,8 @@
 
 All inputs of a period together are the input of one step from x_0 to the x_0 of the next period (the lifted system).
 SciPy solves its equation; from that the gains follow backwards, piece by piece, and back at x_0 the same matrix must
-come out: by how much it does not is the residual.
+come out: by how much it does not is the residual. Going round again makes it less, and is needed where an event takes a
+direction of the state away, in which SciPy's solution is not determined.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import numpy as np
 from .. import errors
 
 NEUTRAL = 1e-8  # what is so near to 1 neither grows nor dies out
+ROUNDS, EXACT = 200, 1e-12  # back round the period, until the cost repeats itself
+TINY = 1e-300
 OUT_OF_REACH = 1e-8  # of the largest effect of the inputs
 
 
@@ -56,7 +59,24 @@ def solved(a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray, names: tu
             f"stabilise finds no solution of the Riccati equation ({why}); give every coordinate and velocity a cost, "
             "or take fewer steps"
         ) from None
-    gains, after, closed = [], cost, np.eye(len(whole))
+    for _ in range(ROUNDS):
+        gains, before, closed = _round(a, b, q, r, cost)
+        residual = float(np.max(np.abs(before - cost))) / max(float(np.max(np.abs(cost))), TINY)
+        cost = before
+        if residual <= EXACT:
+            break
+    roots = sizes(closed)
+    if abs(roots[0]) >= 1.0 - NEUTRAL:
+        raise errors.CaromError(
+            f"the orbit is not stabilised: with the best gains its largest multiplier is {abs(roots[0]):.6g}, because "
+            "what does not die out costs nothing; give state_cost to every coordinate and velocity"
+        )
+    return Regulator(gains, cost, residual, sizes(whole), roots)
+
+
+def _round(a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Once round backwards: gains, the cost at the beginning from that at the end, and the whole period with them."""
+    gains, closed = [], np.eye(len(after))
     for k in reversed(range(len(a))):
         push = r[k] + b[k].T @ after @ b[k]
         gain = -np.linalg.solve(push, b[k].T @ after @ a[k])
@@ -64,8 +84,7 @@ def solved(a: np.ndarray, b: np.ndarray, q: np.ndarray, r: np.ndarray, names: tu
         after = q[k] + gain.T @ r[k] @ gain + loop.T @ after @ loop
         gains.append(gain)
         closed = closed @ loop
-    residual = float(np.max(np.abs(after - cost)) / np.max(np.abs(cost))) if np.any(cost) else 0.0
-    return Regulator(np.array(gains[::-1]), cost, residual, sizes(whole), sizes(closed))
+    return np.array(gains[::-1]), 0.5 * (after + after.T), closed
 
 
 def sizes(matrix: np.ndarray) -> np.ndarray:

@@ -136,5 +136,6 @@ def _normalised(matrices: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, 
     values, directions = np.linalg.eigh(matrices / (scale[..., :, None] * scale[..., None, :]))
     along = np.einsum("...ji,...j->...i", directions, vectors / scale)
     counts = values > SINGULAR
-    squares = np.where(counts, along**2 / np.where(counts, values, 1.0), 0.0)
+    with np.errstate(over="ignore"):  # of a filter that is quite sure of what is not so
+        squares = np.where(counts, along**2 / np.where(counts, values, 1.0), 0.0)
     return np.asarray(squares.sum(axis=-1)), np.asarray(counts.sum(axis=-1))

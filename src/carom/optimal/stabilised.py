@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..mechanism import State
 from ..quantities import Given
+from ._riccati import NEUTRAL
 
 if TYPE_CHECKING:
     from ..control.phased_inputs import PhasedInputs
@@ -49,7 +50,7 @@ class Stabilised:
     @property
     def stable(self) -> bool:
         """Do small disturbances die out with the controller?"""
-        return bool(np.abs(self.after[0]) < 1.0)
+        return bool(np.abs(self.after[0]) < 1.0 - NEUTRAL)
 
     def cost_of(self, deviation: Given) -> float:
         """What a small deviation just after the event costs until it is gone."""

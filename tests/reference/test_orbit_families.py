@@ -38,6 +38,20 @@ def paddle(amplitude, push=0.0):
     return carom.World(BALL, contacts=floor, elements=drive, gravity=0.0)
 
 
+def by_weight(weight):
+    fading = carom.ExtraStates({"angle": 0.0}, rates_of_nothing, fall, weight, name="weight")
+    floor = carom.Contact(carom.JointLimit(BALL, "ball", lower=0.0), None, carom.Newton(1.0), name="floor")
+    return carom.World(BALL, contacts=floor, elements=fading, gravity=0.0)
+
+
+def rates_of_nothing(scene, x, p):
+    return {"angle": -x["angle"]}
+
+
+def fall(scene, x, p):
+    return {"ball": -p}
+
+
 def thrown(amplitude):
     """Just after the paddle has met the ball, as in the orbit."""
     angle = np.arccos(MEETING / (amplitude * W))
@@ -196,6 +210,12 @@ def test_a_family_is_a_table_a_dataset_and_a_figure(up):
     [
         ({"values": (1.0, 1.0)}, "values of continue_orbit is .* must be two different numbers"),
         ({"values": 3.0}, "values of continue_orbit is 3.0; it must be two different numbers"),
+        ({"make": None}, "make of continue_orbit is None; it must be a function"),
+        ({"make": lambda a: 3}, "make of continue_orbit makes a int; it must make a carom.World"),
+        ({"drifts": None}, r"drifts is None; it must be a list of coordinates: \['base.x'\]"),
+        ({"times": "2"}, "times of a return map is '2'; it must be a whole number"),
+        ({"most": 0}, "most of continue_orbit is 0; it must be at least 1"),
+        ({"begin": thrown(BEGIN), "until": 0.01 * T}, "never happened in the run"),
         ({"step": 0.0}, "step of continue_orbit is 0; it must be greater than 0"),
         ({"drifts": {"angel": 1.0}}, "no coordinate or extra state .* 'angel'; .*did you mean 'angle'"),
         ({"drifts": {"angle": "two"}}, "shift of angle of drifts is 'two'; it must be a number"),
@@ -203,7 +223,19 @@ def test_a_family_is_a_table_a_dataset_and_a_figure(up):
         ({"make": lambda a: paddle(a if a < 1.0 else 1.0)}, "cannot be derived: it decides by the parameter's value"),
     ],
 )
-def test_bad_input_gets_a_sentence(given, words):
+def test_bad_input_gets_a_sentence(given, words, unchecked):
     asked = {"make": paddle, "values": (BEGIN, 1.5 * DOUBLING), "begin": thrown(BEGIN)} | given
     with pytest.raises(carom.CaromError, match=words):
         followed(asked.pop("make"), asked.pop("values"), asked.pop("begin"), **asked)
+
+
+def test_where_every_height_has_an_orbit_there_is_no_family_to_follow():
+    """A ball that loses nothing."""
+    begin = by_weight(9.0).state(slides=[1.0])
+    with pytest.raises(carom.CaromError, match="already form a family: a multiplier is 1 wherever it is looked"):
+        carom.continue_orbit(by_weight, (9.0, 10.0), STRIKE, begin, until=3.0)
+
+
+def test_an_event_is_a_pair_of_names(unchecked):
+    with pytest.raises(carom.CaromError, match="event is 'strike'; it must be an automaton and one of its exits"):
+        carom.find_orbit(paddle(BEGIN), "strike", thrown(BEGIN), until=T)

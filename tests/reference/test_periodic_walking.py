@@ -52,7 +52,7 @@ def test_without_an_exchange_two_steps_are_a_period():
 @pytest.mark.parametrize(
     "where",
     [
-        {"place": 1000.0},
+        pytest.param({"place": 1000.0}, marks=pytest.mark.slow),
         pytest.param({"way": -1.0}, marks=pytest.mark.slow),
         pytest.param({"height": -3.0}, marks=pytest.mark.slow),
     ],

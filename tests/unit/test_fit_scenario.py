@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import carom
 from carom.cli.app import app
+from carom.experiment.measuring._fit_figures import channel_figure
 from carom.experiment.measuring.fit_scenario import flat, predictor_of
 from carom.study.fitting._fit_input import compared
 from carom.study.fitting._solving import Effort, Guess
@@ -286,3 +287,14 @@ def test_a_file_that_cannot_be_read_says_where(tmp_path, ball, text, words):
     (tmp_path / "r.csv").write_text(text)
     with pytest.raises(carom.CaromError, match=words):
         carom.fit_scenario(ball, tmp_path / "r.csv", EH)
+
+
+def test_rounding_of_a_channel_is_drawn_as_a_level_line():
+    """The angle of a ball that does not turn, recorded with the noise of a double."""
+    t = np.linspace(0.0, 0.3, 7)
+    still = {"t": t, "y.ball.tip": 0.6 - 0.5 * 9.7 * t**2, "x.ball.tip": 1.0 + 1e-12 * np.sin(40 * t)}
+    vary = {"gravity": 9.8, "start.base.0": 0.9, "start.base.1": 0.7}
+    found = carom.fit_scenario("ball-drop", still, vary, noise={"y.ball.tip": 1e-3, "x.ball.tip": 1e-12})
+    upper, lower = channel_figure(found, "x.ball.tip").axes
+    assert np.diff(upper.get_ylim()) > 0.1 and upper.get_ylabel() == "x.ball.tip [m]"
+    assert lower.get_ylabel() == "residual / noise [-]"

@@ -245,7 +245,8 @@ class AbstractActuator(AbstractAutomaton, AbstractUnplaced):
         sample = fired[-1]
         due = (jnp.round(own.memory[0] * self.rate) + 1.0) / self.rate  # a running sum would drift
         fresh = (due, *self.torques(scene, after))
-        memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, own.memory, strict=True))
+        held = own.memory[: len(fresh)]  # a machine remembers more, after these
+        memory = tuple(jnp.where(sample, f, m) for f, m in zip(fresh, held, strict=True))
         return Landing(phase, memory, own.states)
 
 

@@ -7,6 +7,15 @@ from .._arguments import Name
 from ..hybrid.world import World
 
 
+def event_of(given: tuple[str, str]) -> tuple[str, str]:
+    """The pair of names that an event is."""
+    if isinstance(given, str) or len(given) != 2:
+        raise errors.CaromError(
+            f"event is {given!r}; it must be an automaton and one of its exits: ('rigid contacts', 'strike foot')"
+        )
+    return given[0], given[1]
+
+
 def guard_of(world: World, automaton: Name, exit: Name) -> int:
     """The number of an event among those of its world."""
     found = world.automaton(automaton)

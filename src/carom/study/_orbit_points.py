@@ -28,7 +28,6 @@ from .return_map import ReturnMap, Slopes, floats_of
 
 MOST = 8  # Newton steps of a point: one that takes more is too far away
 EXACT = 1e-11  # of the scaled unknowns: the last Newton step
-ALONE = 1e-7  # of the largest singular value: a second direction with less is a family of its own
 
 
 class Point(NamedTuple):
@@ -43,6 +42,7 @@ class Point(NamedTuple):
     events: tuple[tuple[str, str], ...]  # what happens in a period: automaton and exit
     states: tuple[np.ndarray, ...]  # where each return of a period begins
     slowest: tuple[float, str]  # closing speed [m/s] of the gentlest blow of a period, and its contact
+    alone: float  # how far a second direction is from being one of the family, too (scaled)
 
     def columns(self, family: Family, number: int = 0) -> dict[str, float]:
         """Its numbers by name, at this return of its period; the parameter's own name is the family's."""
@@ -106,11 +106,6 @@ class Family:
     ) -> Point:
         _, sizes, right = np.linalg.svd(whole)
         n = len(u) - 1
-        if len(sizes) > n and sizes[n - 1] < ALONE * sizes[0] * 1e-3:
-            raise errors.CaromError(
-                "the orbits with one parameter already form a family: a multiplier is 1 wherever it is looked, because "
-                "something is conserved, or a coordinate moves freely; name what drifts in drifts, or add a loss"
-            )
         tangent = right[n]
         tangent = tangent if tangent @ toward >= 0.0 else -tangent
         runs = periods_of(map, u[:n])
@@ -119,7 +114,7 @@ class Family:
         struck = [i for run in runs for i in run.impacts if i.struck]
         slow = min(((abs(i.normal_velocity_before), i.contact) for i in struck), default=(np.inf, ""))
         drift = np.array([slopes.x[k] - u[k] for k in map.drifts])
-        return Point(u, slopes, multipliers, tangent, drift, steps, events, states, slow)
+        return Point(u, slopes, multipliers, tangent, drift, steps, events, states, slow, float(sizes[n - 1]))
 
 
 def periods_of(map: ReturnMap, x: np.ndarray) -> list[Result]:

@@ -7,7 +7,7 @@ step is a period: half as long, and its stability is that of the walker.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +62,9 @@ def _base(world: World, tree: int) -> str:
 
 def drifting(world: World, drifts: DriftsLike) -> dict[int, float | None]:
     """Where the numbers stand that may shift from period to period, and by how much, where that is known."""
-    if isinstance(drifts, str):
-        raise errors.CaromError(f"drifts is '{drifts}'; it must be a list of coordinates: ['{drifts}']")
+    if isinstance(drifts, str) or not isinstance(drifts, Sequence | Mapping):
+        name = drifts if isinstance(drifts, str) else "base.x"
+        raise errors.CaromError(f"drifts is {drifts!r}; it must be a list of coordinates: ['{name}']")
     told = entries(world)
     known = {entry.name: k for k, entry in enumerate(told) if entry.kind in ("q", "states")}
     found: dict[int, float | None] = {}

@@ -17,9 +17,11 @@ from .. import errors
 from .._arguments import DriftsLike
 from .._simulation import simulate
 from ..hybrid.settings import Settings
+from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Function, Given
 from ._fixed_point import frame_of
+from ._map_events import event_of
 from ._orbit_points import Family, Point, periods_of, same_parts, worlds_along
 from ._relabelling import coordinate_names, coordinate_units
 from ._special_points import between, changed, special, told_change
@@ -28,6 +30,7 @@ from .orbit_family import DOUBLING, GRAZE, OrbitFamily, SpecialPoint
 from .return_map import ReturnMap
 
 FIRST = (0.01, 0.003, 0.001)  # scaled: how far from a period doubling the first orbit of twice the period is sought
+ALONE = 1e-8  # scaled: where a second direction leads to orbits, too, the parameter's family is not alone
 SHORTEST = 1e-10  # scaled: where nothing is found even so near, the family has an end
 TURNED = 0.9  # cosine between neighbouring tangents: below it, steps are halved
 GENTLE = 1e-4  # [m/s] a blow that is gentler than this where the family ends: it grazes
@@ -66,11 +69,12 @@ def continue_orbit(
     """
     first, last = _range(values)
     errors.number("continue_orbit", "step", step, above=0.0)
-    world = make(first)
-    _refuse_other_structure(make, first, last)
+    errors.number("continue_orbit", "most", most, least=1.0)
+    named = event_of(event)
+    world = _refuse_other_structure(make, first, last)
     result = simulate(world, start, until=until, settings=settings)
     map = ReturnMap(
-        result, *event, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
+        result, *named, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
     )
     map, frame = frame_of(map, map.orbit().state)
     x, shift = frame.begin, frame.shift
@@ -82,6 +86,11 @@ def continue_orbit(
     if begin is None:
         raise errors.CaromError(
             "the orbit is lost as soon as it is to be followed; tighten settings, or start elsewhere"
+        )
+    if begin.alone < ALONE:
+        raise errors.CaromError(
+            "the orbits with one parameter already form a family: a multiplier is 1 wherever it is looked, because "
+            "something is conserved, or a coordinate moves freely; name what drifts in drifts, or add a loss"
         )
     ends = (min(first, last), max(first, last))
     return _told(family, name, ends, *_followed(family, begin, ends, step, most))
@@ -128,15 +137,23 @@ def _range(values: Given) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def _refuse_other_structure(make: Function, first: float, last: float) -> None:
-    """Its numbers may change with the parameter, not what there is."""
+def _refuse_other_structure(make: Function, first: float, last: float) -> World:
+    """Its numbers may change with the parameter, not what there is. Returns the world at the first value."""
+    if not callable(make):
+        raise errors.CaromError(f"make of continue_orbit is {make!r}; it must be a function: make(value) is a world")
     one, other = make(first), make(last)
+    for made in (one, other):
+        if not isinstance(made, World):
+            raise errors.CaromError(
+                f"make of continue_orbit makes a {type(made).__name__}; it must make a carom.World(...)"
+            )
     shapes = [[np.shape(leaf) for leaf in jax.tree.leaves(each)] for each in (one, other)]
     if shapes[0] != shapes[1] or not same_parts(one, other):
         raise errors.CaromError(
             f"make of continue_orbit makes another world at {last:g} than at {first:g}: links, contacts or states are "
             "others; the parameter may change numbers alone"
         )
+    return one
 
 
 def _followed(

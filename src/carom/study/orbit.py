@@ -23,6 +23,7 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ..quantities import Function
 from ._fixed_point import Orbit as Orbit
+from ._map_events import event_of
 from .batch import batch
 from .poincare_section import Section
 from .recording import Returns
@@ -64,9 +65,10 @@ def find_orbit(
     >>> print(round(9.81 * orbit.period / (2 * orbit.v[1]), 9), round(abs(orbit.multipliers[0]), 6), orbit.stable)
     1.0 1.0 False
     """
+    named = event_of(event)
     result = simulate(world, start, until=until, settings=settings)
     found = ReturnMap(
-        result, *event, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
+        result, *named, until=LONGER * until, settings=settings, drifts=drifts, exchange=exchange, times=times
     )
     return found.orbit()
 

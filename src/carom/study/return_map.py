@@ -99,8 +99,8 @@ class ReturnMap:
         phases = tuple(p.astype(int) for p in last.phases_after)
         state = (last.after.q, last.after.v, last.after.extra, last.memory_after)
         self._put(world, (automaton, exit), guard, phases, state, until, settings, float(instants[row]))
-        if times < 1 or times != int(times):
-            raise errors.CaromError(f"times of a return map is {times}; it must be a whole number, at least 1")
+        if not isinstance(times, int | np.integer) or times < 1:
+            raise errors.CaromError(f"times of a return map is {times!r}; it must be a whole number, at least 1")
         self.times, self.drifts = int(times), drifting(world, drifts)
         if exchange is not None:
             self.swap = Relabelling(world, exchange)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...figures.style import legend, line, page, panels
+from ...figures.style import legend, line, page, panels, steady
 from ._recorded_runs import Records
 from .fit_scenario import ScenarioFit
 
@@ -34,11 +34,12 @@ def channel_figure(found: ScenarioFit, name: str) -> Any:
             if run < MOST_RUNS:
                 _draw_run(upper, found, name, run, where[run], look)
             lower.plot(where[run][there], residual[run][there], ".", color=look["color"], markersize=3.0)
+        steady(upper)  # what hardly moves is a level line, not its rounding
         upper.set_ylabel(f"{name} [{unit}]")
-        lower.set_ylabel("residual / noise")
+        lower.set_ylabel("residual / noise [-]")
         for level in (-2.0, 0.0, 2.0):
             lower.axhline(level, color="0.5", linewidth=0.6, linestyle="-" if level == 0.0 else ":")
-        lower.set_xlabel(said)
+        lower.set_xlabel(said if said == "time [s]" else f"{said} [-]")
         legend(upper)
         made: Any = figure
     return made

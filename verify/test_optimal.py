@@ -40,7 +40,8 @@ def test_it_is_cheaper_than_shooting_without_saltation(make):
 def test_a_strike_to_the_left_is_the_mirror_image_of_one_to_the_right():
     right, left = strike().solved(), strike(mirrored=True).solved()
     np.testing.assert_allclose(left.cost, right.cost, rtol=1e-3)
-    np.testing.assert_allclose(left.u, -right.u, atol=0.02 * np.max(np.abs(right.u)))
+    before = right.rollout.events[:-1] == 0  # after the strike torques are as good as free
+    np.testing.assert_allclose(left.u[before], -right.u[before], atol=0.02 * np.max(np.abs(right.u)))
 
 
 def test_a_capture_in_the_best_posture_turns_the_base_less_also_with_the_true_object():

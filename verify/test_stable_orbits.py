@@ -56,21 +56,18 @@ def test_a_planar_hopper_is_held_and_comes_back_from_a_push():
     print(held)
     np.testing.assert_allclose(np.abs(held.after[:3]), np.abs(held.model[:3]), rtol=1e-3)
     assert np.abs(held.after[0]) < 0.15
-    # The machine begins in flight, and its first strike is that of a run from the top of a hop.
-    run = carom.simulate(
-        held.world, world.state(angles=[0.0, -math.pi / 2], base=(0.0, 0.87)), until=15.0, settings=EXACT
-    )
-    strikes = np.array([event.t for event in run.events if event.exit == STRIKE[1]])
-    off = np.abs(np.diff(strikes) - held.period)
-    print(off)
-    assert len(strikes) > 12 and off[0] > 1e-3 and np.all(off[8:] < 1e-6)
-    assert abs(run.signal("body.angle", 15.0)) < 0.02
-    alone = carom.simulate(
-        map.world, world.state(angles=[0.02, -math.pi / 2], base=(0.0, 0.87)), until=15.0, settings=EXACT
-    )
-    strikes = np.array([event.t for event in alone.events if event.exit == STRIKE[1]])
-    print(np.diff(strikes) - held.period)
-    assert np.max(np.abs(np.diff(strikes)[-3:] - held.period)) > 1e-3
+    # The machine begins in flight, so that runs begin at the top of a hop; one of them leans.
+    for lean in (0.0, 0.02):
+        start = world.state(angles=[lean, -math.pi / 2], base=(0.0, 0.87))
+        run = carom.simulate(held.world, start, until=15.0, settings=EXACT)
+        strikes = np.array([event.t for event in run.events if event.exit == STRIKE[1]])
+        off = np.abs(np.diff(strikes) - held.period)
+        print(off)
+        assert len(strikes) > 12 and off[1] > 1e-3 and np.all(off[8:] < 1e-6)
+        assert abs(run.signal("body.angle", 15.0)) < 0.02
+    alone = carom.simulate(map.world, start, until=15.0, settings=EXACT, throw=False)
+    print(alone.outcome, alone.t[-1])
+    assert alone.t[-1] < 15.0 or alone.signal("body.y", 15.0) < 0.4
 
 
 @pytest.mark.parametrize(("cost", "slow", "fast"), [(1e-2, -3.0, 2.5), (1e-4, -0.75, 1.25)])

@@ -160,10 +160,10 @@ def forced(scene, x, p):
     return {"ball": p * jnp.cos(x["angle"]) - scene.q[0] - DAMPING * scene.v[0]}
 
 
-def oscillator(force):
+def oscillator(force, law=None):
     """Its own turning points are the events: the section does not depend on the stop."""
     drive = carom.ExtraStates({"angle": 0.0}, forced_rates, forced, force, name="force")
-    stop = carom.Contact(carom.JointLimit(BALL, "ball", upper=STOP), None, carom.Newton(E), name="stop")
+    stop = carom.Contact(carom.JointLimit(BALL, "ball", upper=STOP), None, law or carom.Newton(E), name="stop")
     turns = {
         "out": carom.Mode(to={"back": "ball.slide_rate < 0"}),
         "back": carom.Mode(to={"out": "ball.slide_rate > 0"}),
@@ -183,6 +183,22 @@ def test_grazing_is_named_where_a_linear_oscillator_comes_to_touch():
     free = family.parameter < AMPLITUDE
     assert family.period[0] == pytest.approx(2.0 * np.pi / FORCED, rel=1e-10)
     np.testing.assert_allclose(family.values("ball.slide")[free], -family.parameter[free] / AMPLITUDE, rtol=1e-8)
+
+
+def soft_stop(force):
+    return oscillator(force, carom.Hooke(1.0, 0.0))
+
+
+def test_a_family_goes_on_where_what_it_grazes_is_soft():
+    event = ("control", "back -> out: ball.slide_rate > 0")
+    family = carom.continue_orbit(
+        soft_stop, (0.8 * AMPLITUDE, 1.3 * AMPLITUDE), event, soft_stop(0.4).state(), until=150.0,
+        drifts={"angle": 2.0 * np.pi}, name="force [N]", step=0.2,
+    )  # fmt: skip
+    special = family.special[0]
+    assert special.kind == "grazing" and special.parameter == pytest.approx(AMPLITUDE, rel=1e-7)
+    assert "appears" in special.about and "'stop'" in special.about
+    assert family.ended == "it leaves the range" and len(family.points[-1].events) > len(family.points[0].events)
 
 
 # -- what a family can be asked, and what is refused -------------------------------------------------------------------

@@ -71,6 +71,14 @@ def test_trouble_is_said(make, said):
     assert said in str(refusal.value)
 
 
+def test_a_file_is_checked_for_it():
+    from carom.experiment._scenario_check import check
+
+    states = "control.hopper.states.thrust.torques.shin"
+    with pytest.raises(carom.CaromError, match=r"control\.hopper is computed from itself"):
+        check(carom.Scenario.load("hopper").with_({states: "control.hopper.thigh / (1 m)"}))
+
+
 def test_a_controller_may_ask_for_the_effort_of_another():
     both = [
         machine("A", a={"torques": {"block": "0.5 * control.B.block"}}),

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 import carom
+from carom.optimal._box import least_in_box
+from carom.optimal._edges import _shares
 
 G, E, DT, SEED = 9.81, 0.7, 0.05, 2
 QUICK = carom.Settings(rtol=1e-8, atol=1e-10)
@@ -216,3 +218,21 @@ def test_what_is_no_stepping_is_refused():
         carom.ilqr(ball(), START, EFFORT, steps=5)
     with pytest.raises(carom.CaromError, match="has no joint with an input"):
         carom.ilqr(carom.Stepping(ball(), [], DT), START, EFFORT, steps=5)
+
+
+def test_the_least_of_a_form_in_a_box_is_that_of_a_fine_grid():
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        root, g = rng.normal(size=(2, 2)), 3.0 * rng.normal(size=2)
+        H, low, high = root @ root.T + 0.1 * np.eye(2), np.array([-0.5, -1.0]), np.array([0.7, 0.3])
+        x, free = least_in_box(H, g, low, high)
+        grid = np.stack(np.meshgrid(*(np.linspace(a, b, 241) for a, b in zip(low, high, strict=True))), -1)
+        values = 0.5 * np.einsum("...i,ij,...j->...", grid, H, grid) + grid @ g
+        assert 0.5 * x @ H @ x + g @ x <= np.min(values) + 1e-12
+        assert np.all((x > low) & (x < high) == free)
+
+
+def test_the_shortest_combination_of_two_sides_lies_along_their_edge():
+    shares = _shares(np.array([[1.0, -3.0], [2.0, 2.0]]))  # slopes across and along an edge, a column for each side
+    np.testing.assert_allclose(shares, [0.75, 0.25], atol=1e-6)
+    np.testing.assert_allclose(_shares(np.array([[1.0, 3.0], [0.0, 0.0]])), [1.0, 0.0], atol=1e-6)

@@ -192,6 +192,7 @@ BALL = {"vary": {"vx": 1.0}, "minimise": "final(tip.x)", "until": 1.0}
         ({"until": None}, "until of optimize is None"),
         ({"settings": 3}, "settings of optimize are a int"),
         ({"starts": 0}, "starts of optimize is 0"),
+        ({"seed": "x"}, "seed of optimize is 'x'; it must be a whole number from 0"),
         ({"max_evaluations": 1.5}, "max_evaluations of optimize is 1.5"),
     ],
 )

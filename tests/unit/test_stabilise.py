@@ -91,13 +91,24 @@ def test_without_the_controller_the_same_disturbance_grows(juggling, held):
     assert off[3] > 4.0 * off[1]
 
 
-def test_costs_of_a_small_deviation_are_what_a_run_of_the_model_costs(juggling):
-    """x^T P x is the sum of costs at the samples: of the linear system itself, piece by piece."""
+def test_a_small_deviation_costs_what_a_disturbed_run_costs(juggling):
+    """x^T P x is the integral of the costs, taken at the samples, until the deviation is gone."""
     world, orbit = juggling
-    found = carom.stabilise(world, orbit, "paddle", state_cost=[1.0, 2.0, 0.1, 0.2], input_cost=1e-3, steps=6)
-    assert found.cost_of(np.zeros(4)) == 0.0 and found.cost_of([0.0, 0.0, 0.01, 0.0]) > 0.0
-    assert np.all(np.linalg.eigvalsh(found.cost) > -1e-12)
-    dearer = carom.stabilise(world, orbit, "paddle", state_cost=[2.0, 4.0, 0.2, 0.4], input_cost=2e-3, steps=6)
+    q, r, d = np.array([1.0, 2.0, 0.1, 0.2]), 1e-3, 1e-4 * np.array([0.0, 0.0, 3.0, -2.0])
+    found = carom.stabilise(world, orbit, "paddle", state_cost=q, input_cost=r, steps=6)
+    start = carom.State(found.start.q + d[:2], found.start.v + d[2:])
+    run = carom.simulate(found.world, start, until=9.5 * found.period, settings=EXACT)
+    spans, row, total = np.diff([*found.times, found.period]), -1, 0.0
+    for event in run.events:
+        if event.automaton != "orbit control":
+            continue
+        row = 0 if event.exit == "again" else row + 1
+        if row < 6:
+            x = np.concatenate([event.q_after, event.v_after]) - found.about[row]
+            u = float(found.gains[row, 0] @ x)
+            total += spans[row] * float(x @ (q * x) + r * u * u)
+    assert found.cost_of(d) == pytest.approx(total, rel=0.01)
+    dearer = carom.stabilise(world, orbit, "paddle", state_cost=2.0 * q, input_cost=2.0 * r, steps=6)
     np.testing.assert_allclose(dearer.gains, found.gains, rtol=1e-6)
     np.testing.assert_allclose(dearer.cost, 2.0 * found.cost, rtol=1e-6)
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 
 from .._arguments import FileLike
 from ..captures import capture
 from ..control.until import ended_by
 from ..errors import CaromError, name_in
+from ..hybrid._flow import scene_with_motion
 from ..hybrid._opening import check_start
+from ..hybrid._run import start as begun
+from ..hybrid.world import World, owns
+from ..mechanism import State
 from ..scenario._build import beginning, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
 from ..scenario._crawlers import crawler_of, refuse_postures
 from ..scenario._text import read
@@ -77,6 +85,18 @@ def check_names(s: Scenario) -> None:
                 name_in("figure", name, tuple(f.name for f in FIGURES))
 
 
+def _check_efforts(world: World, begin: State) -> None:
+    """Ask every controller once, without computing anything, so that what it cannot know is said."""
+
+    def asked(state: State) -> list[Any]:
+        carry = begun(world, state, jnp.asarray(1e-3), False)
+        scene = scene_with_motion(world, carry.t, carry.y, carry.phases, carry.memory)
+        pairs = zip(world.automata, owns(carry.y, carry.phases, carry.memory), strict=True)
+        return [a.report.drive.efforts(scene, own) for a, own in pairs if a.report.drive is not None]
+
+    jax.eval_shape(asked, begin)
+
+
 def _check_signals_of_measures(s: Scenario) -> None:
     """A capture or a crawl makes its worlds later."""
     written = {name: q for name, q in s.quantities.items() if kind_of(q.measure)[0].unit is not None}
@@ -107,6 +127,7 @@ def _one(s: Scenario) -> str:
     start = beginning(s, world)
     with at("start", holds=s.start):
         check_start(world, start)
+        _check_efforts(world, start)
     for k, text in enumerate(s.output.signals):
         with at("output", "signals", k):
             Signal(text).check(world.mechanism, world.automata)

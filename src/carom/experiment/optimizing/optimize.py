@@ -202,14 +202,15 @@ def _check_units(limits: tuple[Limit, ...], units: Mapping[str, str]) -> None:
             )
 
 
-def _whole(field: str, given: Any, most: int = 1_000_000) -> None:
-    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= most:
-        raise CaromError(f"{field} of optimize is {given!r}; it must be a whole number from 1 to {most}")
+def _whole(field: str, given: Any, most: int = 1_000_000, least: int = 1) -> None:
+    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
+        raise CaromError(f"{field} of optimize is {given!r}; it must be a whole number from {least} to {most}")
 
 
 def _starts(first: np.ndarray, problem: Problem, count: Any, seed: Any) -> list[np.ndarray]:
     """The first guess, and others: between bounds, else half to twice as large."""
     _whole("starts", count, MOST_STARTS)
+    _whole("seed", seed, 2**63, 0)
     rng, (low, high) = np.random.default_rng(seed), problem.bounds
     out = [first]
     for _ in range(count - 1):

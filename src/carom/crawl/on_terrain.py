@@ -80,7 +80,7 @@ class TerrainInchworm(eqx.Module):
     >>> import carom, jax.numpy as jnp
     >>> hills = carom.Graph(lambda x: 0.02 * jnp.sin(8.0 * x))
     >>> worm = carom.crawl.TerrainInchworm(hills, [0.12, 0.16, 0.14], [0.8, 1.2, 1.0])
-    >>> walk = worm.gait([25.0, -5.0], [("front", [40.0, 10.0])], 2.0, degrees=True)
+    >>> walk = worm.gait([25.0, -5.0], [("front", [10.0, -5.0])], 2.0, degrees=True)
     >>> walk.feet.shape
     (2, 2, 2)
     """

@@ -167,6 +167,15 @@ def names(all_of: str, given: Sequence[str], cure: str = "rename one") -> None:
             raise CaromError(f"{given.count(name)} {all_of} are called '{name}'; names must differ; {cure}")
 
 
+def listed(what: str, given: object) -> tuple[Any, ...]:
+    """What is named, in a list; one name alone may stand without brackets."""
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, list | tuple):
+        raise CaromError(f"{what} is {given!r}; it must be a name, or a list of names")
+    return tuple(given)
+
+
 def writable(text: str) -> bool:
     """Can it stand in one line of a table or a file? Control characters, and those that turn text round, cannot."""
     return not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") or c in TURNING for c in text)

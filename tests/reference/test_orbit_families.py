@@ -252,6 +252,7 @@ def test_where_every_height_has_an_orbit_there_is_no_family_to_follow():
         carom.continue_orbit(by_weight, (9.0, 10.0), STRIKE, begin, until=3.0)
 
 
-def test_an_event_is_a_pair_of_names(unchecked):
-    with pytest.raises(carom.CaromError, match="event is 'strike'; it must be an automaton and one of its exits"):
-        carom.find_orbit(paddle(BEGIN), "strike", thrown(BEGIN), until=T)
+@pytest.mark.parametrize("event", ["strike", None, ("strike",)])
+def test_an_event_is_a_pair_of_names(unchecked, event):
+    with pytest.raises(carom.CaromError, match=r"event is .*; it must be an automaton and one of its exits"):
+        carom.find_orbit(paddle(BEGIN), event, thrown(BEGIN), until=T)

@@ -132,6 +132,24 @@ def test_a_wrong_tree_is_refused(wrong: Callable[[], Any], sentence: str) -> Non
         wrong()
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda robot: carom.PostureControl(robot, [0.0, 0.0], kp=[1.0, 1.0], kd=[1.0, 1.0]),
+        lambda robot: carom.StateMachine(robot, {"still": carom.Mode()}),
+        lambda robot: carom.PhasedInputs(robot, "link1", 1.0, [0.0], [[1.0]]),
+        lambda robot: carom.control.TorqueFunction(robot, lambda t, state, phase: {}),
+        lambda robot: carom.control.FeedForward(robot, lambda t: [0.0, 0.0]),
+        lambda robot: carom.control.ComputedTorque(robot, None, [1.0], [1.0]),
+    ],
+    ids=["posture", "machine", "phased", "function", "feedforward", "computed torque"],
+)
+def test_controllers_are_made_for_a_mechanism_not_for_a_world(made: Callable[[Any], Any]) -> None:
+    for wrong, kind in ((carom.World(ARM), "World"), (None, "NoneType")):
+        with pytest.raises(carom.CaromError, match=f"mechanism of 'control' is a {kind}; it must be a carom.Mechanism"):
+            made(wrong)
+
+
 def test_an_error_is_a_value_error() -> None:
     assert issubclass(carom.CaromError, ValueError)
 

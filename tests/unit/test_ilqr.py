@@ -174,6 +174,8 @@ def root(x, u):
         ({"running": 3.0}, "running of ilqr is a float; it must be a function of x, u"),
         ({"terminal": lambda x: x}, r"terminal of ilqr returns float64 of shape \(2,\); it must return one number"),
         ({"terminal": lambda x: np.asarray(x)[0]}, "terminal of ilqr cannot be evaluated: .* made of jax.numpy"),
+        ({"terminal": lambda x: x[5]}, "terminal of ilqr cannot be evaluated: index 5 is out of bounds"),
+        ({"running": lambda x, u: x[0] > 0.0}, "running of ilqr returns bool .* it must return one number"),
         ({"terminal": lambda x: x[0] / 0.0}, "terminal of ilqr is inf at the end of the first path, x = "),
         ({"running": lambda x, u: jnp.log(x[0] - 9.0)}, "running of ilqr is nan at step 0 of the first path"),
         ({"running": root}, "derivatives of the cost are not finite on the path from the first guess"),
@@ -195,6 +197,12 @@ def root(x, u):
 def test_bad_input_gets_a_sentence(stepping, given, words):
     with pytest.raises(carom.CaromError, match=words):
         carom.ilqr(stepping, START, **({"steps": 5} | given))
+
+
+@pytest.mark.parametrize("running", [lambda x, u: 3, lambda x, u: 3.0, lambda x, u: x.at[0].set(3.0)[0]])
+def test_a_constant_cost_is_one_whole_or_not(stepping, running):
+    path = carom.ilqr(stepping, START, running, steps=4)
+    assert path.cost == pytest.approx(3.0 * 4 * DT) and "no input changes the cost" in path.reason
 
 
 @pytest.mark.parametrize(

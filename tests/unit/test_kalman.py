@@ -183,6 +183,15 @@ def test_a_function_of_the_state_reads_what_signals_do(ball):
     np.testing.assert_allclose(one.x, two.x, atol=1e-12)
 
 
+def test_filters_of_one_stepping_read_their_own_sensors(ball):
+    start = carom.State([0.5], [0.0])
+    found = [
+        carom.KalmanFilter(ball, sensor, [0.1]).run(start, [0.1, 0.1], [[0.5]]).innovations[0, 0]
+        for sensor in (["ball.tip.y"], ["2 * ball.tip.y"], lambda state: [3.0 * state.q[0]])
+    ]
+    np.testing.assert_allclose(found, [0.0, -0.5, -1.0], atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -116,6 +116,24 @@ def test_several_starts_keep_the_best_and_say_where_all_ended():
     assert len(found.ends) == 3 and found.cost == min(found.ends)
 
 
+def test_a_start_after_a_search_that_gained_nothing_more_is_searched_from_too(monkeypatch):
+    """The least of this cost is a kink, about which a search goes to and fro until its patience ends."""
+    monkeypatch.setattr("carom.experiment.optimizing._sqp.PATIENT", 5)
+    found = carom.optimize(
+        thrown, {"vx": 3.0}, lambda m: abs(m["final(tip.x)"] - 1.0), until=1.0, bounds={"vx": (-1, 3.5)}, starts=5,
+        settings=QUICK,
+    )  # fmt: skip
+    assert len(found.ends) == 5 and max(found.ends) < 0.1
+    np.testing.assert_allclose(found.parameters["vx"], 1.0, atol=0.1)
+
+
+def test_where_no_start_that_was_tried_has_the_measure_it_says_so():
+    with pytest.raises(carom.CaromError, match="cannot begin there: the run until 1 s has no value"):
+        carom.optimize(
+            thrown, {"vx": 0.0, "vy": 20.0}, "impact.1.t_start", until=1.0, starts=3, max_evaluations=1, settings=QUICK
+        )
+
+
 def test_what_is_interrupted_gives_the_best_so_far(monkeypatch):
     from carom.experiment.optimizing import _measured_lanes
 
@@ -177,9 +195,15 @@ BALL = {"vary": {"vx": 1.0}, "minimise": "final(tip.x)", "until": 1.0}
         ({"minimise": {"final(tip.x)": np.nan}}, r"the weight of 'final\(tip.x\)' in minimise is nan"),
         ({"minimise": lambda m: 1.0}, "minimise asks for no measure"),
         ({"minimise": lambda m: m["final(tip.x)"] + "a"}, "minimise cannot be evaluated"),
+        (
+            {"minimise": lambda m: float(m["final(tip.x)"])},
+            "minimise cannot be differentiated: .* make it of jax.numpy",
+        ),
         ({"minimise": "impact.9.t_start"}, "cannot begin there: the run until 1 s has no value of 'impact.9.t_start'"),
         ({"subject_to": [3]}, "subject_to holds 3; give texts"),
         ({"subject_to": "final(tip.y)"}, "must compare a measure with a number"),
+        ({"subject_to": "1 <= final(tip.y) <= 0.5"}, "holds for no number; the smaller one belongs to <="),
+        ({"subject_to": "0.5 >= final(tip.y) >= 1"}, "holds for no number"),
         ({"subject_to": "final(tip.y) < 1"}, "compares with <=, >= or ="),
         ({"subject_to": "final(tip.y) <= final(tip.x)"}, "must compare a measure with a number"),
         ({"subject_to": "final(tip.y) <= 3 cm"}, r"a number in cm; 'final\(tip.y\)' is in m: give it in that"),
@@ -207,6 +231,8 @@ def test_bad_input_gets_a_sentence(given, words):
         ("ball-drop", {"vary": "contacts.floor.normal.restitutio"}, "restitution"),
         (lambda p: p["vy"], {"vary": {"vx": 1.0}, "until": 1.0}, "there is no number varied .* 'vy'; known: 'vx'"),
         ("ball-drop", {"vary": {}}, "vary of optimize is empty"),
+        ("ball-drop", {"vary": None}, "vary is a NoneType; name numbers of the scenario"),
+        ("ball-drop", {"vary": {3: 1.0}}, "vary names 3; a number of the scenario has a name"),
         ("bal-drop", {"vary": RESTITUTION}, "ball-drop"),
         ("capture-head-on", {"vary": "gravity"}, "is a capture; optimize runs plain simulations"),
         (3.0, {"vary": "gravity"}, "optimize is given a float; give a scenario"),

@@ -207,6 +207,7 @@ def test_rollouts_that_are_not_periodic_or_whose_event_is_not_there_are_refused(
         ({"again": 0.0}, "again of 'control'"),
         ({"again": "strike wall"}, "wall"),
         ({"joints": "bal"}, "did you mean"),
+        ({"joints": 3}, "joints of 'control' is 3; it must be a name, or a list of names"),
         ({"gains": [[[1.0, 2.0]]]}, "gains and about"),
         ({"gains": [[[1.0, 2.0, 3.0]]], "about": [[1.0, 2.0, 3.0]]}, "state of this world has 4"),
     ],

@@ -137,6 +137,7 @@ def test_a_run_that_cannot_go_on_keeps_its_outcome():
         ({"joints": "bal", "dt": 0.1}, "ball"),
         ({"joints": ("ball", "ball"), "dt": 0.1}, "joints of Stepping"),
         ({"joints": "ball", "dt": 0.0}, "dt"),
+        ({"joints": 3, "dt": 0.1}, "joints of Stepping is 3; it must be a name, or a list of names"),
         ({"joints": "ball", "dt": 0.1, "settings": 3}, "settings of Stepping are a int"),
     ],
 )
@@ -157,3 +158,28 @@ def test_a_free_base_has_no_joint_and_wrong_sizes_are_refused():
         stepping.rollout(carry, [1.0, 2.0, 3.0])
     with pytest.raises(carom.CaromError, match="starts inside a surface"):
         stepping.begin(bouncing_ball().state(slides=[-0.3]))
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (3, "limits of rollout are 3; give the least and the largest"),
+        ((1.0, -1.0), "limits of rollout leave 'ball' inputs from 1 to -1; the smaller one comes first"),
+        (([[0.0], [0.0]], [[1.0], [np.nan]]), "the largest inputs in limits of rollout are .*; none may be nan"),
+        ((0.0, [1.0, 2.0, 3.0]), "give one number for each of ball"),
+    ],
+)
+def test_limits_of_a_rollout_that_leave_nothing_are_refused(limits, words):
+    stepping = carom.Stepping(bouncing_ball(), "ball", 0.1)
+    carry = stepping.begin(bouncing_ball().state(slides=[0.3]))
+    with pytest.raises(carom.CaromError, match=words):
+        stepping.rollout(carry, [[5.0], [5.0]], limits=limits)
+
+
+def test_limits_of_a_rollout_cut_every_step_by_its_own():
+    stepping = carom.Stepping(bouncing_ball(), "ball", 0.1)
+    carry = stepping.begin(bouncing_ball().state(slides=[0.3]))
+    rolled = stepping.rollout(carry, [[5.0], [5.0]], limits=([[0.0], [0.0]], [[1.0], [2.0]]))
+    assert rolled.u.tolist() == [[1.0], [2.0]]
+    with pytest.raises(carom.CaromError, match="carry of rollout is a State; begin with"):
+        stepping.rollout(bouncing_ball().state(), [[5.0]])

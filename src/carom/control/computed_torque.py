@@ -21,6 +21,7 @@ from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..mechanism import _walk as walk
 from ..quantities import Real
+from ._driven_mechanism import topology_of
 from ._stops import refuse_motion_beyond
 from .actuator import LIMITED, AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
@@ -73,7 +74,7 @@ class ComputedTorque(AbstractActuator):
         rate: Real | None = None,
         name: str = "control",
     ) -> None:
-        top = mechanism.topology
+        top = topology_of(name, mechanism)
         if top.dof != top.links:
             raise errors.CaromError(
                 f"ComputedTorque '{name}' drives a mechanism with {top.dof} coordinates by {top.links} torques; it "

@@ -21,6 +21,7 @@ from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import Flag, Real, Vector
 from ._anchors import names_of
+from ._driven_mechanism import topology_of
 from ._stops import refuse_motion_beyond
 from .actuator import ANCHORED, LIMITED, AbstractActuator, gains, refuse_negative, sampling
 from .planned_torques import AbstractTorques, Tabled
@@ -90,7 +91,7 @@ class FeedForward(AbstractActuator):
         anchored: Names = (),
         name: str = "control",
     ) -> None:
-        n = self.links = mechanism.topology.links
+        n = self.links = topology_of(name, mechanism).links
         self.plan = _plan_of(name, torques, n)
         self.reference, self.offset = _reference_of(name, reference, mechanism, kp is not None or kd is not None)
         self.shared = self.reference is None or _equal(self.plan.knots, self.reference.knots)

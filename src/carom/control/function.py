@@ -31,6 +31,7 @@ from ..mechanism import Mechanism
 from ..quantities import Function, Real
 from ..signal import Signal, known_names
 from ._anchors import names_of
+from ._driven_mechanism import topology_of
 from ._limits import least_limits
 from .actuator import AbstractActuator, sampling
 from .mode import by_joint
@@ -120,7 +121,7 @@ class TorqueFunction(AbstractActuator):
             raise errors.CaromError(f"function of '{name}' is {function!r}; it must be a function of (t, state, phase)")
         _refuse_other_arguments(name, function)
         self.function, self.name, self.mechanism = function, name, mechanism
-        self.joints = joints = mechanism.topology.names
+        self.joints = joints = topology_of(name, mechanism).names
         self.links = len(joints)
         limits, lags = by_joint(name, "limit", limit, joints, 0.0), by_joint(name, "lag", lag, joints, 0.0)
         self.limited = tuple(joint in limits for joint in joints)

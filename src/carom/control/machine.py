@@ -32,6 +32,7 @@ from ..mechanism import Mechanism
 from ..quantities import Flag, Real
 from ._anchors import names_of
 from ._conditions import text_of, words_of
+from ._driven_mechanism import topology_of
 from ._limits import least_limits
 from .actuator import ANCHORED, AbstractActuator, sampling
 from .mode import Drive, Mode, by_joint, drive_of, told
@@ -90,7 +91,7 @@ class StateMachine(AbstractActuator):
         anchored: Names = (),
         name: str = "control",
     ) -> None:
-        joints = mechanism.topology.names
+        joints = topology_of(name, mechanism).names
         self.name, self.links, self.names = name, len(joints), _checked(name, states)
         shared = {"kp": by_joint(name, "kp", kp, joints), "kd": by_joint(name, "kd", kd, joints)}
         self.drives = tuple(drive_of(f"state '{s}' of '{name}'", m, mechanism, shared) for s, m in states.items())

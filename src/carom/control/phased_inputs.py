@@ -19,6 +19,7 @@ from ..hybrid.scene import Load, Own, Scene, merge
 from ..mechanism import Mechanism
 from ..quantities import Flag, Real, Rows
 from ._conditions import switch_of, words_of
+from ._driven_mechanism import topology_of
 from .switch import AbstractSwitch
 
 BEFORE = -1.0  # row of the table before the first sample of a run, which is taken at once
@@ -63,8 +64,8 @@ class PhasedInputs(AbstractAutomaton):
         *,
         name: str = "control",
     ) -> None:
-        self.name, top = name, mechanism.topology
-        self.joints = (joints,) if isinstance(joints, str) else tuple(joints)
+        self.name, top = name, topology_of(name, mechanism)
+        self.joints = errors.listed(f"joints of '{name}'", joints)
         errors.names(f"joints of '{name}'", list(self.joints), "name each once")
         for joint in self.joints:
             errors.name_in(f"joint (joints of '{name}')", joint, top.names)

@@ -20,6 +20,7 @@ from ..hybrid.scene import Own, Scene
 from ..mechanism import Mechanism
 from ..quantities import PhaseNumber, Real, Rows
 from ._anchors import names_of
+from ._driven_mechanism import topology_of
 from ._stops import refuse_beyond
 from .actuator import ANCHORED, LIMITED, AbstractActuator, gains, sampling
 from .switch import AbstractSwitch
@@ -90,7 +91,7 @@ class PostureControl(AbstractActuator):
         anchored: Names = (),
         name: str = "control",
     ) -> None:
-        n = self.links = mechanism.topology.links
+        n = self.links = topology_of(name, mechanism).links
         of = errors.library_for(targets)
         rows = of.atleast_2d(of.asarray(targets, dtype=float))
         self.targets = errors.array((np.pi / 180.0 if degrees else 1.0) * rows)

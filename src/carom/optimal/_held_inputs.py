@@ -64,7 +64,7 @@ def with_inputs(world: WorldLike, joints: Names | None) -> tuple[World, tuple[st
         raise errors.CaromError(f"world of Stepping is a {type(world).__name__}; it must be a carom.World")
     top = world.mechanism.topology
     driven = tuple(name for k, name in enumerate(top.names) if k not in top.loose)
-    chosen = driven if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
+    chosen = driven if joints is None else errors.listed("joints of Stepping", joints)
     for name in chosen:
         errors.name_in("joint (joints of Stepping)", name, top.names)
         if name not in driven:

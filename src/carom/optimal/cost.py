@@ -137,6 +137,7 @@ def _check(field: str, cost: Function, given: tuple[Any, ...]) -> None:
             f"{'x, u' if len(given) == 2 else 'x'}, or carom.QuadraticCost(...)"
         )
     try:
+        _refuse_places(cost, given)
         found = jax.eval_shape(lambda *a: jnp.asarray(cost(*a)), *given)
     except errors.CaromError:
         raise
@@ -146,10 +147,22 @@ def _check(field: str, cost: Function, given: tuple[Any, ...]) -> None:
             f"{field} of ilqr cannot be evaluated: {said}; it is called with arrays of JAX of shapes "
             f"{', '.join(str(a.shape) for a in given)}, and must be made of jax.numpy"
         ) from None
-    if found.shape != () or not jnp.issubdtype(found.dtype, jnp.floating):
+    real = jnp.issubdtype(found.dtype, jnp.floating) or jnp.issubdtype(found.dtype, jnp.integer)
+    if found.shape != () or not real:
         raise errors.CaromError(
             f"{field} of ilqr returns {found.dtype} of shape {found.shape}; it must return one number (shape ())"
         )
+
+
+def _refuse_places(cost: Function, given: tuple[Any, ...]) -> None:
+    """Of x[5] of two states JAX takes the second in silence; NumPy says that there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            jax.eval_shape(lambda: jnp.asarray(cost(*(np.zeros(each.shape) for each in given))))
+    except IndexError:
+        raise
+    except Exception:  # JAX's arrays can more than NumPy's (x.at); what is wrong with those is asked next
+        return
 
 
 def _upwards(bend: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from ..hybrid import outcome
 from ..quantities import Function, Real, Rows
 from ._backward import advice_of, gradient_of, pressed
 from ._ilqr_search import MOST, OUT_OF_TIME, UP, Search, search
+from ._input_limits import narrowed
 from ._paths import Clock, Path, Task, local_of, rolled
 from .cost import Costs
 from .optimal_path import OptimalPath
@@ -71,7 +72,8 @@ def ilqr(
     _whole("iterations", iterations, 1, 1_000_000)
     if time is not None:
         errors.number("ilqr", "time", time, above=0.0)
-    within = _limits(stepping, limits, count)
+    low, high = narrowed("ilqr", stepping.joints, stepping.limits, limits, (stepping.inputs,))
+    within = np.tile(low, (count, 1)), np.tile(high, (count, 1))
     first = _guesses(guesses, count, within, seed)
     task = Task(stepping, stepping.begin(state), costs, within, iterations, float(tolerance))
     clock = Clock(None if time is None else float(time), progress, float(len(first)))
@@ -203,35 +205,6 @@ def _steps(stepping: Stepping, steps: Count | None, horizon: Real | None) -> int
             f"horizon of ilqr is {float(horizon):g} s; it must be a multiple of the step's length, {stepping.dt:g} s"
         )
     return _whole("horizon, in steps,", count, 1, MOST_STEPS)
-
-
-def _limits(stepping: Stepping, given: tuple[Rows, Rows] | None, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest inputs of all steps, (N, inputs) each."""
-    least, most = stepping.limits
-    if given is not None:
-        if not isinstance(given, tuple | list) or len(given) != 2:
-            raise errors.CaromError(
-                f"limits of ilqr are {given!r}; give the least and the largest inputs, ([..], [..])"
-            )
-        pair = []
-        for word, bound in zip(("least", "largest"), given, strict=True):
-            try:
-                found = np.broadcast_to(np.asarray(bound, dtype=float), (stepping.inputs,))
-            except (TypeError, ValueError):
-                raise errors.CaromError(
-                    f"the {word} inputs in limits of ilqr are {bound!r}; give one number for each of "
-                    f"{', '.join(stepping.joints)}"
-                ) from None
-            if np.any(np.isnan(found)):
-                raise errors.CaromError(f"the {word} inputs in limits of ilqr are {found.tolist()}; none may be nan")
-            pair.append(found)
-        least, most = np.maximum(least, pair[0]), np.minimum(most, pair[1])
-    for name, low, high in zip(stepping.joints, least, most, strict=True):
-        if not low <= high or (np.isinf(low) and low > 0) or (np.isinf(high) and high < 0):
-            raise errors.CaromError(
-                f"limits of ilqr leave '{name}' inputs from {low:g} to {high:g}; the smaller one comes first"
-            )
-    return np.tile(least, (count, 1)), np.tile(most, (count, 1))
 
 
 def _guesses(given: Any, count: int, limits: tuple[np.ndarray, np.ndarray], seed: Any) -> list[np.ndarray]:

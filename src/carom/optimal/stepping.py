@@ -28,6 +28,7 @@ from ..mechanism import State
 from ..mechanism.state import refuse_state
 from ..quantities import Given, Matrix, Real, Rows, Vector
 from ._held_inputs import holding, limits_of, with_inputs
+from ._input_limits import narrowed
 
 FINE = Settings(rtol=1e-9, atol=1e-11, ledger=False)
 
@@ -159,6 +160,8 @@ class Stepping:
           not pulled to where something else still flies
         - `limits`: least and largest inputs, (N, inputs) each
         """
+        if not isinstance(carry, Carry):
+            raise errors.CaromError(f"carry of rollout is a {type(carry).__name__}; begin with stepping.begin(state)")
         u = _rows("u", u, (None, self.inputs))
         n = len(u)
         if (gains is None) != (about is None):
@@ -166,9 +169,7 @@ class Stepping:
         counts = np.full(n, -1)
         if isinstance(about, Rollout):
             counts, about = np.asarray(about.events)[:n], about.x
-        least, most = (np.broadcast_to(bound, (n, self.inputs)) for bound in self.limits)
-        if limits is not None:
-            least, most = np.maximum(least, np.asarray(limits[0])), np.minimum(most, np.asarray(limits[1]))
+        least, most = narrowed("rollout", self.joints, self.limits, limits, (n, self.inputs))
         gains = np.zeros((n, self.inputs, self.size)) if gains is None else gains
         about = np.zeros((n, self.size)) if about is None else about
         gains = _rows("gains", gains, (n, self.inputs, self.size))
@@ -186,9 +187,8 @@ class Stepping:
         return both[:, :, : self.size], both[:, :, self.size :]
 
     def _run(self, function: Any, static: tuple[Any, ...], *args: Any) -> Any:
-        """By the program for arguments of these shapes; asking for it takes longer than a step does."""
-        shapes = tuple(np.shape(leaf) for leaf in jax.tree.leaves(args[2:]))
-        key = (function, shapes)
+        """By the program for these shapes and what is static (filters of one stepping differ in their sensors)."""
+        key = (function, static, tuple(np.shape(leaf) for leaf in jax.tree.leaves(args[2:])))
         if key not in self._programs:
             self._programs[key] = executable(function, static, *args)
         return self._programs[key](*args)

@@ -9,7 +9,7 @@ from ..hybrid.world import World
 
 def event_of(given: tuple[str, str]) -> tuple[str, str]:
     """The pair of names that an event is."""
-    if isinstance(given, str) or len(given) != 2:
+    if not isinstance(given, list | tuple) or len(given) != 2:
         raise errors.CaromError(
             f"event is {given!r}; it must be an automaton and one of its exits: ('rigid contacts', 'strike foot')"
         )

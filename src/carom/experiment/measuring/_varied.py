@@ -26,9 +26,13 @@ EDGE = 1e-9  # how far beyond 0 and 1 a law is asked whether it is allowed there
 def guesses_of(scenario: Scenario, vary: Any, what: str) -> dict[str, float]:
     """Paths with the values at which the search begins."""
     rows = [vary] if isinstance(vary, str) else vary
+    if not isinstance(rows, Mapping | Sequence):
+        raise CaromError(f"vary is a {type(rows).__name__}; name numbers of the scenario, such as start.angles.0")
     pairs = list(rows.items()) if isinstance(rows, Mapping) else [_pair(each) for each in rows]
     out: dict[str, float] = {}
     for path, given in pairs:
+        if not isinstance(path, str):
+            raise CaromError(f"vary names {path!r}; a number of the scenario has a name, such as start.angles.0")
         if path in out:
             raise CaromError(f"{what} {path} stands there twice; once is enough")
         out[path] = _guess(scenario, path, given, what)

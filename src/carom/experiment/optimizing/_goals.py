@@ -97,7 +97,20 @@ def _goal_from(function: Callable[[Mapping[str, Any]], Any]) -> Goal:
         raise CaromError(f"minimise returns a value of shape {shape}; it must return one number")
     if not asked:
         raise CaromError("minimise asks for no measure; it is called with a dictionary, m['final(tip.y)']")
+    _refuse_untraceable(function, tuple(asked))
     return Goal(tuple(asked), function, getattr(function, "__name__", "cost").replace("<lambda>", "cost"))
+
+
+def _refuse_untraceable(function: Callable[[Mapping[str, Any]], Any], names: tuple[str, ...]) -> None:
+    """Slopes of a cost are found by JAX, which float(), math and `if` would stop."""
+    given = {name: jax.ShapeDtypeStruct((), np.float64) for name in names}
+    try:
+        jax.eval_shape(lambda m: jnp.asarray(function(m), dtype=float), given)
+    except Exception as trouble:  # whatever a user's function does with numbers that are traced
+        said = str(trouble).splitlines()[0] if str(trouble) else type(trouble).__name__
+        raise CaromError(
+            f"minimise cannot be differentiated: {said}; make it of jax.numpy, without float(), math or `if`"
+        ) from None
 
 
 def _weight(name: str, given: Any) -> float:
@@ -136,6 +149,8 @@ def _read(text: Any) -> list[Limit]:
     if len(senses) == 2:
         if numbers[0] is None or numbers[1] is not None or numbers[2] is None or senses[0] != senses[1]:
             raise CaromError(f"subject_to '{text}' is no measure between two numbers; write {EXAMPLE}")
+        if numbers[0] != numbers[2] and (numbers[0][0] > numbers[2][0]) == (senses[0] == "<="):
+            raise CaromError(f"subject_to '{text}' holds for no number; the smaller one belongs to <=")
         return [_limit(text, sides[1], _turned(senses[0]), numbers[0]), _limit(text, sides[1], senses[1], numbers[2])]
     left, right = numbers
     if (left is None) == (right is None):

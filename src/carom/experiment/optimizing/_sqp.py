@@ -80,7 +80,6 @@ class Hunt:
         self.problem, self.most, self.line = problem, most, line
         self.ends = None if seconds is None else time.monotonic() + seconds
         self.evaluations, self.words = 0, ""
-        self.since = 0  # evaluations without anything better, in this search
         self.known: dict[bytes, Place | str] = {}
         self.best: Place | None = None
 
@@ -95,11 +94,8 @@ class Hunt:
             self.evaluations += 1
             found = self.problem.place(p)
             self.known = dict([*self.known.items()][-8:]) | {key: found}
-            self.since += 1
             if isinstance(found, Place) and better(found, self.best):
-                self.best, self.since = found, 0
-            if self.since > PATIENT:
-                raise Stalled
+                self.best = found
             shown = "" if self.best is None else f", cost {self.best.cost:.6g}"
             self.line.update(f"{self.words}evaluation {self.evaluations}{shown}", float(self.evaluations))
         return self.known[key]
@@ -146,13 +142,15 @@ def _once(hunt: Hunt, begin: Place) -> Place:
 
     problem, p0, size = hunt.problem, begin.seen.p, hunt.problem.size
     scale = max(float(np.max(np.abs(begin.slope * size))), 1e-9 * abs(begin.cost)) or 1.0
-    best, last = begin, begin
+    best, last, gained = begin, begin, hunt.evaluations
 
     def at(z: np.ndarray) -> Place | str:
-        nonlocal best, last
+        nonlocal best, last, gained
         found = hunt.at(np.clip(p0 + z * size, *problem.bounds))
         if isinstance(found, Place):
-            best, last = found if better(found, best) else best, found
+            best, last, gained = (found, found, hunt.evaluations) if better(found, best) else (best, found, gained)
+        if hunt.evaluations - gained > PATIENT:  # without anything better than in this search before
+            raise Stalled
         return found
 
     def cost(z: np.ndarray) -> float:
@@ -179,7 +177,6 @@ def _once(hunt: Hunt, begin: Place) -> Place:
         if len(rows)
     ]
     low, high = ((bound - p0) / size for bound in problem.bounds)
-    hunt.since = 0
     with np.errstate(all="ignore"), contextlib.suppress(Stalled):
         scipy.optimize.minimize(
             cost, np.zeros(len(p0)), jac=slope, method="SLSQP", bounds=list(zip(low, high, strict=True)),

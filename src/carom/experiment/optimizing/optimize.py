@@ -96,7 +96,7 @@ def _searched(hunt: Hunt, guesses: list[np.ndarray]) -> tuple[Place, str, tuple[
             best = found if better(found, best) else best
     except (Enough, KeyboardInterrupt) as end:
         if hunt.best is None:
-            raise
+            raise (refusal or end) if isinstance(end, Enough) else end from None
         return hunt.best, str(end) if isinstance(end, Enough) else "it was interrupted", tuple(ends)
     if best is None:
         raise refusal or CaromError("optimize has no start")
@@ -269,6 +269,6 @@ def _reason(stopped: str, good: bool, left: float) -> str:
     if left <= STILL:
         return "limits and bounds balance the slopes of the cost: a minimum"
     return (
-        f"nothing near is cheaper, although {100.0 * left:.2g} % of the slopes of the cost are left: an edge of "
+        f"nothing near is cheaper, although {100.0 * left:.3g} % of the slopes of the cost are left: an edge of "
         "the cost (of two peaks the larger one, a strike that comes or goes), or rounding"
     )

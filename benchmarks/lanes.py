@@ -29,7 +29,7 @@ EVENTS = 90  # touch, switch, yield, peak, release, switch: six for each of fift
 START = make_world().state([60.0, 45.0], degrees=True)
 
 
-def ends_of(lanes: int, solver: str, **options) -> carom.study.batch.Batch:
+def ends_of(lanes: int, solver: str, **options) -> carom.study.batches.Batch:
     mus = jnp.linspace(0.05, 0.5, lanes)
     settings = carom.Settings(solver, max_events=EVENTS, ledger=False)
     ends = carom.batch(make_world, mus, START, until=100.0, settings=settings, **options)

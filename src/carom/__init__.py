@@ -176,6 +176,7 @@ if TYPE_CHECKING:
     from .study import ReturnMap as ReturnMap
     from .study import Returns as Returns
     from .study import attractors as attractors
+    from .study import batch as batch
     from .study import bifurcation as bifurcation
     from .study import box_dimension as box_dimension
     from .study import continue_doubled as continue_doubled
@@ -188,7 +189,6 @@ if TYPE_CHECKING:
     from .study import poincare as poincare
     from .study import simulated_restitution as simulated_restitution
     from .study import states_at as states_at
-    from .study.batch import batch as batch
 
 __version__ = "0.1.0"
 

@@ -8,7 +8,7 @@ import xarray
 
 from carom.experiment.sweeping import _study_task as study_task
 from carom.hybrid import outcome
-from carom.study.batch import Batch
+from carom.study.batches import Batch
 
 from .answers import refused
 

@@ -20,7 +20,6 @@ from ..hybrid._run import start as begun
 from ..hybrid.world import World, owns
 from ..mechanism import State
 from ..scenario._build import beginning, contacts_of, controls_of, mechanism_of, settings_of, state_of, world_of
-from ..scenario._crawlers import crawler_of, refuse_postures
 from ..scenario._text import read
 from ..scenario.library import text_and_place
 from ..scenario.model import Scenario
@@ -115,6 +114,8 @@ def _one(s: Scenario) -> str:
         with inside("identify", "probe"):
             _one(check_identify(s))
     if s.crawl is not None:
+        from ..scenario._crawlers import crawler_of, refuse_postures  # few crawl
+
         crawler_of(s)
         refuse_postures(s)
         return f"an inchworm of {s.crawl.links} links, {len(s.crawl.steps)} steps"

@@ -23,7 +23,6 @@ from ..result.result import Result
 from ..result.stances import Stance
 from ..scenario import model
 from ..scenario._build import assembled, beginning, mechanism_of, settings_of, state_of, world_of
-from ..scenario._crawlers import gait_of
 from ..scenario.places import at
 
 if TYPE_CHECKING:
@@ -261,6 +260,8 @@ def _crawl(scenario: model.Scenario, say: Say, progress: bool | None) -> Experim
     """Every step planned by inverse dynamics, then simulated under the planned torques."""
     c = scenario.crawl
     assert c is not None
+    from ..scenario._crawlers import gait_of  # few crawl
+
     gait = gait_of(scenario)
     clips: list[Clip] = []
     for k, (step, asked) in enumerate(zip(gait.steps, c.steps, strict=True)):

@@ -16,7 +16,7 @@ from ..mechanism import Mechanism, State
 from ..result._columns import IMPACTS
 from ..result.impacts import Impact
 from ..result.result import Result
-from ..study.batch import Batch
+from ..study.batches import Batch
 from ._sketch import sketch
 from ._story import digits
 from .page import report

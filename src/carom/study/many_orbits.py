@@ -17,7 +17,7 @@ from ..hybrid.world import World
 from ..mechanism import State
 from ._fixed_point import Orbit
 from ._map_events import guard_of, refuse_clocks
-from .batch import Batch, batch
+from .batches import Batch, batch
 from .recording import Returns
 from .return_map import ReturnMap
 

@@ -24,7 +24,7 @@ from ..mechanism import State
 from ..quantities import Function
 from ._fixed_point import Orbit as Orbit
 from ._map_events import event_of
-from .batch import batch
+from .batches import batch
 from .poincare_section import Section
 from .recording import Returns
 from .return_map import ReturnMap as ReturnMap

@@ -20,7 +20,7 @@ from ...result._signals import contact_signals, effort_signals, times_of
 from ...result.result import Result
 from ...study.poincare_section import poincare
 from ...study.recording import Coordinate, LaneMeasure, Mean, Running, RunningTurns, Signal, SitePart
-from ...study.response import response
+from ...study.responses import response
 from ..experiment import Experiment
 from ._turning import average, extremes, last_states, table
 from .kind import AFTER, LINK, SITE, STAT, STAT_OR_MEAN, Measure, statistic

@@ -18,7 +18,7 @@ from ...scenario._build import settings_of
 from ...scenario._change import changed
 from ...scenario._text import read
 from ...scenario.model import Scenario
-from ...study.batch import Batch, batch
+from ...study.batches import Batch, batch
 from ._axes import Value
 from ._lane_worlds import Built, LaneStart, LaneWorld, as_it_is, built_one_by_one, can_be_traced, why
 from ._study_plan import Plan, words_of

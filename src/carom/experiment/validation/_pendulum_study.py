@@ -17,7 +17,7 @@ from ...hybrid.settings import Settings
 from ...hybrid.world import World
 from ...mechanism import Body, Joint, Link, Mechanism
 from ...mechanism.state import State
-from ...study.batch import batch
+from ...study.batches import batch
 from ...study.fitting import Fit, fit
 from .pendulum_swings import Swings
 

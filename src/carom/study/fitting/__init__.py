@@ -13,9 +13,16 @@ The search is MINPACK's (SciPy): on twenty captures it takes 24 evaluations each
 takes 41 and leaves one.
 """
 
-from ._observed import Model as Model
-from ._observed import Observations as Observations
-from .comparing_laws import Comparison as Comparison
-from .comparing_laws import compare_laws as compare_laws
-from .estimate import Fit as Fit
-from .estimate import fit as fit
+from typing import TYPE_CHECKING
+
+from ..._lazily import lazily
+
+if TYPE_CHECKING:
+    from ._observed import Model as Model
+    from ._observed import Observations as Observations
+    from .comparing_laws import Comparison as Comparison
+    from .comparing_laws import compare_laws as compare_laws
+    from .estimate import Fit as Fit
+    from .estimate import fit as fit
+
+__getattr__, __dir__, __all__ = lazily(__name__)

@@ -227,6 +227,7 @@ def test_a_family_is_a_table_a_dataset_and_a_figure(up):
         ({"values": (1.0, 1.0)}, "values of continue_orbit is .* must be two different numbers"),
         ({"values": 3.0}, "values of continue_orbit is 3.0; it must be two different numbers"),
         ({"make": None}, "make of continue_orbit is None; it must be a function"),
+        ({"make": lambda a: a / 0}, "make of continue_orbit fails with ZeroDivisionError: .*; it is called with"),
         ({"make": lambda a: 3}, "make of continue_orbit makes a int; it must make a carom.World"),
         ({"drifts": None}, r"drifts is None; it must be a list of coordinates: \['base.x'\]"),
         ({"times": "2"}, "times of a return map is '2'; it must be a whole number"),
@@ -250,6 +251,13 @@ def test_where_every_height_has_an_orbit_there_is_no_family_to_follow():
     begin = by_weight(9.0).state(slides=[1.0])
     with pytest.raises(carom.CaromError, match="already form a family: a multiplier is 1 wherever it is looked"):
         carom.continue_orbit(by_weight, (9.0, 10.0), STRIKE, begin, until=3.0)
+
+
+def test_what_is_no_family_is_neither_doubled_nor_drawn(unchecked):
+    with pytest.raises(carom.CaromError, match="family of continue_doubled is a NoneType; it must be what"):
+        carom.continue_doubled(None)
+    with pytest.raises(carom.CaromError, match="orbit_family is given a str; give what carom.continue_orbit returns"):
+        carom.figures.orbit_family("compass-walker")
 
 
 @pytest.mark.parametrize("event", ["strike", None, ("strike",)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import Name
+from ..errors import CaromError
 from ..study.orbit_family import OrbitFamily
 from . import style
 
@@ -24,6 +25,12 @@ def orbit_family(family: OrbitFamily, of: Name = "period", *more: OrbitFamily) -
         carom.figures.orbit_family(family, "left.angle").savefig("family.pdf")
     """
     families = (family, *more)
+    for each in families:
+        if not isinstance(each, OrbitFamily):
+            raise CaromError(
+                f"orbit_family is given a {type(each).__name__}; give what carom.continue_orbit returns, a column by its "
+                "name, and more families"
+            )
     shown = [(each, k) for each in families for k in range(each.times)]
     columns = [each.values(of, k) for each, k in shown]
     with style.page(figsize=(style.width(), 3.6)) as figure:

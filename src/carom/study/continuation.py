@@ -105,8 +105,12 @@ def continue_doubled(family: OrbitFamily, which: int = 0, *, step: float = 0.05,
         twice = carom.continue_doubled(family)
         carom.figures.orbit_family(family, "left.angle", twice)
     """
+    if not isinstance(family, OrbitFamily):
+        raise errors.CaromError(
+            f"family of continue_doubled is a {type(family).__name__}; it must be what carom.continue_orbit returns"
+        )
     found = [special for special in family.special if special.kind == DOUBLING]
-    if not 0 <= which < len(found):
+    if not isinstance(which, int) or not 0 <= which < len(found):
         raise errors.CaromError(
             f"which of continue_doubled is {which}; the family has {len(found)} period doublings, counted from 0"
         )
@@ -141,7 +145,15 @@ def _refuse_other_structure(make: Function, first: float, last: float) -> World:
     """Its numbers may change with the parameter, not what there is. Returns the world at the first value."""
     if not callable(make):
         raise errors.CaromError(f"make of continue_orbit is {make!r}; it must be a function: make(value) is a world")
-    one, other = make(first), make(last)
+    try:
+        one, other = make(first), make(last)
+    except errors.CaromError:
+        raise
+    except Exception as trouble:  # whatever a user's function does
+        raise errors.CaromError(
+            f"make of continue_orbit fails with {type(trouble).__name__}: {trouble}; it is called with {first:g} and "
+            f"with {last:g}, the ends of the range"
+        ) from None
     for made in (one, other):
         if not isinstance(made, World):
             raise errors.CaromError(

@@ -217,6 +217,8 @@ def test_a_family_is_a_table_a_dataset_and_a_figure(up):
     assert min(dashed) == pytest.approx(DOUBLING, rel=1e-9) and data["ball.slide"].attrs["units"] == "m"
     (run,) = up.run(0)
     assert run.impacts[-1].contact == "floor" and run.t[-1] == pytest.approx(T)
+    with pytest.raises(carom.CaromError, match=r"number of run is 1000; the family has \d+ points, counted from 0"):
+        up.run(1000)
     with pytest.raises(carom.CaromError, match=r"no column of an orbit family 'perod'; .*did you mean 'period'"):
         up.values("perod")
 
@@ -256,7 +258,7 @@ def test_where_every_height_has_an_orbit_there_is_no_family_to_follow():
 def test_what_is_no_family_is_neither_doubled_nor_drawn(unchecked):
     with pytest.raises(carom.CaromError, match="family of continue_doubled is a NoneType; it must be what"):
         carom.continue_doubled(None)
-    with pytest.raises(carom.CaromError, match="orbit_family is given a str; give what carom.continue_orbit returns"):
+    with pytest.raises(carom.CaromError, match=r"orbit_family is given a str; give what carom.continue_orbit returns"):
         carom.figures.orbit_family("compass-walker")
 
 

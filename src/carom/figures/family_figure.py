@@ -28,8 +28,8 @@ def orbit_family(family: OrbitFamily, of: Name = "period", *more: OrbitFamily) -
     for each in families:
         if not isinstance(each, OrbitFamily):
             raise CaromError(
-                f"orbit_family is given a {type(each).__name__}; give what carom.continue_orbit returns, a column by its "
-                "name, and more families"
+                f"orbit_family is given a {type(each).__name__}; give what carom.continue_orbit returns, a column "
+                "by its name, and more families"
             )
     shown = [(each, k) for each in families for k in range(each.times)]
     columns = [each.values(of, k) for each, k in shown]

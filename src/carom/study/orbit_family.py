@@ -77,6 +77,10 @@ class OrbitFamily:
 
     def run(self, number: Index) -> list[Result]:
         """One period of a point as runs, return by return: its events, impacts and motion."""
+        if not isinstance(number, int | np.integer) or not -len(self.points) <= number < len(self.points):
+            raise errors.CaromError(
+                f"number of run is {number!r}; the family has {len(self.points)} points, counted from 0"
+            )
         point = self.points[int(number)]
         map, _ = self.family.at(point.u[-1])
         return periods_of(map, point.u[:-1])

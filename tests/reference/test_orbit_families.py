@@ -233,6 +233,8 @@ def test_a_family_is_a_table_a_dataset_and_a_figure(up):
         ({"make": lambda a: 3}, "make of continue_orbit makes a int; it must make a carom.World"),
         ({"drifts": None}, r"drifts is None; it must be a list of coordinates: \['base.x'\]"),
         ({"times": "2"}, "times of a return map is '2'; it must be a whole number"),
+        ({"times": 10**6}, "times of a return map is 1000000; it must be a whole number from 1 to 10000"),
+        ({"most": 1.5}, "most of continue_orbit is 1.5; it must be a whole number of points"),
         ({"most": 0}, "most of continue_orbit is 0; it must be at least 1"),
         ({"begin": thrown(BEGIN), "until": 0.01 * T}, "never happened in the run"),
         ({"step": 0.0}, "step of continue_orbit is 0; it must be greater than 0"),

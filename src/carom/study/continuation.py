@@ -14,12 +14,12 @@ import jax
 import numpy as np
 
 from .. import errors
-from .._arguments import DriftsLike
+from .._arguments import DriftsLike, Name
 from .._simulation import simulate
 from ..hybrid.settings import Settings
 from ..hybrid.world import World
 from ..mechanism import State
-from ..quantities import Function, Given
+from ..quantities import Function, Given, Real
 from ._fixed_point import frame_of
 from ._map_events import event_of
 from ._orbit_points import Family, Point, periods_of, same_parts, worlds_along
@@ -68,8 +68,7 @@ def continue_orbit(
         carom.figures.orbit_family(family, "period")
     """
     first, last = _range(values)
-    errors.number("continue_orbit", "step", step, above=0.0)
-    errors.number("continue_orbit", "most", most, least=1.0)
+    _refuse_reach("continue_orbit", step, most)
     named = event_of(event)
     world = _refuse_other_structure(make, first, last)
     result = simulate(world, start, until=until, settings=settings)
@@ -109,6 +108,7 @@ def continue_doubled(family: OrbitFamily, which: int = 0, *, step: float = 0.05,
         raise errors.CaromError(
             f"family of continue_doubled is a {type(family).__name__}; it must be what carom.continue_orbit returns"
         )
+    _refuse_reach("continue_doubled", step, most)
     found = [special for special in family.special if special.kind == DOUBLING]
     if not isinstance(which, int) or not 0 <= which < len(found):
         raise errors.CaromError(
@@ -126,6 +126,14 @@ def continue_doubled(family: OrbitFamily, which: int = 0, *, step: float = 0.05,
             followed = _followed(twice, begin, family.ends, step, most)
             return _told(twice, family.name, family.ends, *followed)
     raise errors.CaromError("no orbit of twice the period was found beside the period doubling; tighten the settings")
+
+
+def _refuse_reach(who: Name, step: Real, most: Real) -> None:
+    """How far and how long a family may be followed."""
+    errors.number(who, "step", step, above=0.0)
+    errors.number(who, "most", most, least=1.0)
+    if float(most) % 1.0:
+        raise errors.CaromError(f"most of {who} is {most:g}; it must be a whole number of points")
 
 
 def _range(values: Given) -> tuple[float, float]:

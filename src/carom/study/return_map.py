@@ -27,6 +27,7 @@ from ._fixed_point import Orbit, solved
 from ._map_events import guard_of, refuse_clocks
 from ._relabelling import Entry, Relabelling, drifting, entries
 
+MOST = 10_000  # returns in a period
 EXACT = Settings(solver="dopri8", rtol=1e-11, atol=1e-13)  # Newton's method needs derivatives with some digits
 
 
@@ -99,8 +100,8 @@ class ReturnMap:
         phases = tuple(p.astype(int) for p in last.phases_after)
         state = (last.after.q, last.after.v, last.after.extra, last.memory_after)
         self._put(world, (automaton, exit), guard, phases, state, until, settings, float(instants[row]))
-        if not isinstance(times, int | np.integer) or times < 1:
-            raise errors.CaromError(f"times of a return map is {times!r}; it must be a whole number, at least 1")
+        if not isinstance(times, int | np.integer) or isinstance(times, bool) or not 1 <= times <= MOST:
+            raise errors.CaromError(f"times of a return map is {times!r}; it must be a whole number from 1 to {MOST}")
         self.times, self.drifts = int(times), drifting(world, drifts)
         if exchange is not None:
             self.swap = Relabelling(world, exchange)

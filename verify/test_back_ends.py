@@ -43,7 +43,11 @@ def agree(ours: Result, theirs: Result, accuracy: float) -> None:
     assert [(e.exit, e.phase_after) for e in ours.events] == [(e.exit, e.phase_after) for e in theirs.events]
     assert len(ours.events) >= 1
     for (name, mine), other in zip(told(ours).items(), told(theirs).values(), strict=True):
-        size = ours.energy.in_play if name.startswith("work") else np.max(np.abs(mine), axis=-1, keepdims=True)
+        size = (
+            ours.energy.in_play
+            if name.startswith("work")
+            else np.max(np.abs(mine), axis=-1, keepdims=True, initial=0.0)
+        )
         assert np.all(np.abs(mine - other) <= accuracy * size), (name, mine, other)
 
 

@@ -179,6 +179,19 @@ def test_a_hand_that_does_anything_leaves_a_page_that_answers(page):
     assert peak(page) == pytest.approx(0.6)
 
 
+def test_a_file_taken_while_a_slider_settles_is_not_lost(page):
+    """The run with all frames is asked for a moment after a slider is let go; the file was asked for before that."""
+    fresh(page)
+    for k in range(5):
+        page.execute_script(
+            "studio.set('start.base.1', arguments[0]); studio.upload('bad.toml', 'format =')", 0.5 + 0.01 * k
+        )
+        wait(page, "document.getElementById('status').textContent.startsWith('bad.toml')")
+        settled(page)
+        assert told(page).startswith("bad.toml") and peak(page) == pytest.approx(0.5 + 0.01 * k)
+    fresh(page)
+
+
 def test_a_file_that_changes_on_disk_can_be_reloaded(page, file):
     fresh(page)
     file.write_text(BALL.replace("[0.0, 0.6]", "[0.0, 0.55]"))

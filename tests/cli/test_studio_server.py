@@ -201,6 +201,22 @@ def test_the_latest_counts_and_what_takes_long_is_given_up(monkeypatch):
     worker.close()
 
 
+def test_what_is_no_run_is_done_whatever_is_asked_for_later():
+    worker, done, go, ended = Worker(), [], threading.Event(), threading.Event()
+
+    def nothing(*_):
+        return None
+
+    worker.ask(Job(lambda: go.wait(10), nothing))
+    worker.ask(Job(lambda: done.append("file"), nothing, kept=True))
+    worker.ask(Job(lambda: done.append("never"), nothing))
+    worker.ask(Job(lambda: done.append("text"), nothing, shows=False, kept=True))
+    worker.ask(Job(lambda: (done.append("run"), ended.set()), nothing))
+    go.set()
+    assert ended.wait(10) and done == ["file", "text", "run"]
+    worker.close()
+
+
 # -- sliders -----------------------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LOOK = 0.7  # [s] between two looks at the file
 SPEAK = 0.15  # [s] of work before it is told about, and between two tellings
+RUNS, TEXTS = ("run", "look"), ("toml", "python")  # what a page asks for: the latest counts; shows nothing else
 OURS = "carom made a mistake of its own here, and what was shown before stays; the terminal of carom studio says where"
 log = logging.getLogger("carom.studio")
 
@@ -108,9 +109,9 @@ class Conversation:
             self.worker.stop()
             self._tell({"tell": "stopped", "number": number})
         elif kind in acts:
-            self._ask(number, acts[kind])
+            self._ask(number, acts[kind], shows=kind not in TEXTS, kept=kind not in RUNS)
 
-    def _ask(self, number: int, act: Callable[[], None]) -> None:
+    def _ask(self, number: int, act: Callable[[], None], *, shows: bool = True, kept: bool = True) -> None:
         """Have it done by the worker; mistakes are sentences, and nothing ends the page."""
 
         def do() -> None:
@@ -127,7 +128,9 @@ class Conversation:
                 log.exception("the studio could not do what the page asked for")
                 self._tell({"tell": "refused", "number": number, "words": f"{OURS} ({type(trouble).__name__})"})
 
-        self.worker.ask(Job(do, lambda words, spent, share: self._speak(number, words, spent, share)))
+        self.worker.ask(
+            Job(do, lambda words, spent, share: self._speak(number, words, spent, share), shows=shows, kept=kept)
+        )
 
     def _open(self, number: int, take: Callable[[], None], asked: Asked) -> None:
         """Take another scenario, or none, and show it."""

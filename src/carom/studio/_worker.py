@@ -1,4 +1,4 @@
-"""One thread that computes: of all that is asked of it, the latest counts."""
+"""One thread that computes: of all runs that are asked of it, the latest counts; what else is asked is all done."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ class Job(NamedTuple):
 
     do: Callable[[], None]
     tell: Tell
+    shows: bool = True  # what it shows stands in the place of a run that takes long
+    kept: bool = False  # it is done, whatever is asked for later
 
 
 class Worker:
-    """Does one job after the other; a new one takes the place of one that waits, and ends one that takes long.
+    """Does one job after the other; a new run takes the place of one that waits, and ends one that takes long.
 
-    A job that is ended has done nothing: what it was to deliver is delivered by the one that took its place.
+    A run that is ended has done nothing: what it was to deliver is delivered by the one that took its place.
     """
 
     def __init__(self) -> None:
-        self._wanted: Job | None = None
+        self._waiting: list[Job] = []
         self._stop = self._closed = False
         self._turn = threading.Condition()
         self.busy = False
@@ -40,15 +42,17 @@ class Worker:
         self._thread.start()
 
     def ask(self, job: Job) -> None:
-        """Do this next, instead of whatever waits."""
+        """Do this after what waits, but for runs that it makes needless."""
         with self._turn:
-            self._wanted = job
+            if job.shows and not job.kept:
+                self._waiting = [each for each in self._waiting if each.kept]
+            self._waiting.append(job)
             self._turn.notify()
 
     def stop(self) -> None:
         """Give up what is being done as soon as it can be, and what waits."""
         with self._turn:
-            self._wanted, self._stop = None, True
+            self._waiting, self._stop = [], True
 
     def close(self) -> None:
         with self._turn:
@@ -59,10 +63,10 @@ class Worker:
         while True:
             with self._turn:
                 self.busy = False
-                self._turn.wait_for(lambda: self._closed or self._wanted is not None)
-                if self._closed or self._wanted is None:
+                self._turn.wait_for(lambda: self._closed or self._waiting)
+                if self._closed:
                     return
-                job, self._wanted, self._stop, self.busy = self._wanted, None, False, True
+                job, self._stop, self.busy = self._waiting.pop(0), False, True
             self._do(job)
 
     def _do(self, job: Job) -> None:
@@ -70,7 +74,7 @@ class Worker:
 
         def watch(words: str, done: float | None, whole: float | None) -> None:
             spent = time.monotonic() - began
-            if self._stop or (self._wanted is not None and spent > PATIENCE):
+            if self._stop or (spent > PATIENCE and any(each.shows for each in self._waiting)):
                 raise Superseded
             job.tell(words, spent, None if done is None or not whole else min(done / whole, 1.0))
 

@@ -32,7 +32,7 @@ function ask(kind, more = {}) {
   socket.send(JSON.stringify({ ask: kind, number: desk.number, ...more }));
 }
 function run(quick) {
-  if (!quick) clearTimeout(desk.timer);
+  if (!quick) settle();
   const waits = desk.open !== null && performance.now() - desk.asked < PATIENT;
   if (waits) {
     desk.again = { quick: quick && (!desk.again || desk.again.quick) };
@@ -44,6 +44,19 @@ function run(quick) {
   desk.asked = performance.now();
   clearTimeout(desk.late);
   desk.late = setTimeout(() => desk.again && run(desk.again.quick), PATIENT);
+}
+// No run with all frames is still to be asked for.
+function settle() {
+  clearTimeout(desk.timer);
+  desk.timer = 0;
+}
+// Another scenario: what was changed in this one is run before, not after it.
+function leave(kind, more) {
+  if (desk.timer || desk.again) {
+    desk.open = null;
+    run(false);
+  }
+  ask(kind, more);
 }
 function answered(number) {
   if (desk.open === null || number < desk.open) return;
@@ -185,6 +198,7 @@ function showRefused(m) {
   if (!desk.started) cover("This cannot be shown.", m.words, "Show ball-drop instead", () => (uncover(), open("ball-drop")));
 }
 function showStopped(m) {
+  settle();
   desk.open = null;
   desk.again = false;
   $("work").hidden = true;
@@ -254,10 +268,12 @@ function changed(control, value, side, done) {
   desk.timer = setTimeout(() => run(false), done ? 30 : SETTLED);
 }
 function look() {
+  settle();
+  desk.again = false;
   ask("look", { changes: desk.changes, beside: desk.beside, quick: false });
 }
 function open(name) {
-  ask("open", { name });
+  leave("open", { name });
   say("Opening " + name + " …");
 }
 $("scenario").onchange = (e) => e.target.value && open(e.target.value);
@@ -282,7 +298,7 @@ $("reset").onclick = () => {
   keepGhost();
   look();
 };
-const upload = (name, text) => (say("Reading " + name + " …"), ask("upload", { name, text }));
+const upload = (name, text) => (say("Reading " + name + " …"), leave("upload", { name, text }));
 async function take(file) {
   if (!file) return;
   if (file.size > 4e6) say(file.name + " has " + file.size + " bytes; no scenario is that long", "bad");
@@ -298,7 +314,7 @@ document.addEventListener("drop", (e) => {
   e.preventDefault();
   take(e.dataTransfer.files[0]);
 });
-$("reload").onclick = () => ask("reload");
+$("reload").onclick = () => leave("reload");
 $("keep").onclick = () => ($("file-news").hidden = true);
 $("toml").onclick = () => ask("toml");
 $("python").onclick = () => ask("python");
@@ -342,4 +358,4 @@ if (location.search) history.replaceState(null, "", "/");  // the key is worth n
 connect();
 
 // For tests and for the console.
-window.studio = { desk, stage, upload, controls, mainSide, otherSide, live: () => live, time: () => stage.t, set: (path, value) => controls.set(path, value, true), idle: () => desk.open === null && !desk.again && !desk.gesture };
+window.studio = { desk, stage, upload, controls, mainSide, otherSide, live: () => live, time: () => stage.t, set: (path, value) => controls.set(path, value, true), idle: () => desk.open === null && !desk.again && !desk.timer && !desk.gesture };

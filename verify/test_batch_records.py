@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from examples.relief_valve import TIGHT, valve
+from examples.relief_valve import TIGHT, start, valve
 
 import carom
 from carom.experiment.experiment import Experiment, perform
@@ -98,9 +98,8 @@ def top(t, q, v):
 )
 def test_periods_of_a_relief_valve(flow, tops, period):
     """C. Hos and A. R. Champneys, Physica D 2012, 241, 2068-2076: values of an independent integration."""
-    start = valve(flow).state(base=(0.2, 0.0))
     (section,) = carom.bifurcation(
-        valve, [flow], top, start, until=1e3, settings=TIGHT, discard=200, keep=8, direction=-1
+        valve, [flow], top, start(valve(flow)), until=1e3, settings=TIGHT, discard=200, keep=8, direction=-1
     )
     found, count = section.q[:, 0], len(tops)
     np.testing.assert_allclose(np.sort(found[:count]), tops, rtol=1e-9)

@@ -13,17 +13,22 @@ import carom
 from carom import native
 from carom.native._cuda import Kernel
 from carom.study._lanes import How, _lane
+from tests.unit.test_native_loops import rows_written
 
 STAND_INS = """
 #include <cmath>
 #include <cstring>
+struct double2 { double x, y; };
 #define __device__
+#define __constant__
+#define __noinline__
 #define __global__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 static thread_local struct { long long x; } blockIdx, blockDim, threadIdx;
 static inline double __longlong_as_double(long long i) { double x; std::memcpy(&x, &i, 8); return x; }
 static inline long long __double_as_longlong(double x) { long long i; std::memcpy(&i, &x, 8); return i; }
 """
+OPTIONS = ["-O0"]
 EVERY = """
 extern "C" void every(long long n, const double* shared, const double* in, double* out) {
   blockDim.x = 1;
@@ -39,7 +44,7 @@ class Here(Kernel):
         self.source, self.tree = source, tree
         (folder / "lanes.cpp").write_text(STAND_INS + source.text + EVERY)
         library = folder / "lanes.so"
-        subprocess.run(["g++", "-O0", "-w", "-shared", "-fPIC", "-o", library, folder / "lanes.cpp"], check=True)
+        subprocess.run(["g++", *OPTIONS, "-w", "-shared", "-fPIC", "-o", library, folder / "lanes.cpp"], check=True)
         self.library = ctypes.CDLL(str(library))
 
     def _run(self, lanes, shared, given, out):
@@ -72,7 +77,7 @@ def test_a_kernel_computes_what_the_cpu_does(contact, tmp_path):
     one = (lengths[0], carom.State(rows[0][0], rows[1][0]))
 
     def lane(*args):
-        return _lane(make, How(None, True), True, *args)
+        return _lane(make, How(None, True), "rolled", *args)
 
     kernel = Here(*native.source_of(lane, (integration,), one), tmp_path)
     ours, theirs = kernel((integration,), (np.asarray(lengths), given)), carom.batch(make, lengths, start, until=0.8)
@@ -112,6 +117,55 @@ def test_operations_of_a_kernel(tmp_path):
         alone = everything(jnp.asarray(shared[0]), *(jnp.asarray(x[i]) for x in lanes))
         for mine, other in zip(flat(ours), flat(alone), strict=True):
             np.testing.assert_allclose(mine[i], other, rtol=1e-14)
+
+
+@needs_compiler
+def test_sine_and_cosine_of_a_kernel(tmp_path):
+    """Together, in every quarter of the circle, near its corners, and so far out that the library is asked."""
+    rng = np.random.default_rng(5)
+    quarters = np.concatenate([np.arange(-40, 41), rng.integers(-60_000, 60_000, 200)]) * (np.pi / 2)
+    near = np.concatenate([[0.0], 10.0 ** rng.uniform(-17, -1, 60)])
+    x = np.concatenate(
+        [*(quarters + e * s for e in near for s in (1, -1)), rng.uniform(-9e4, 9e4, 2000), [1e5, 3e7, -1e12]]
+    )
+    kernel = Here(*native.source_of(lambda x: (jnp.sin(x), jnp.cos(x), jnp.sin(2.0 * x)), (), (x[0],)), tmp_path)
+    assert kernel.source.text.count("turned(v") == 2
+    sine, cosine, twice = kernel((), (x,))
+    for found, known in ((sine, np.sin(x)), (cosine, np.cos(x)), (twice, np.sin(2.0 * x))):
+        np.testing.assert_allclose(found, known, rtol=4e-16, atol=2e-17)
+    for odd in (kernel((), (np.array([np.nan, np.inf, -0.0]),))[0],):
+        np.testing.assert_array_equal(odd, [np.nan, np.nan, 0.0])
+
+
+@needs_compiler
+def test_known_numbers_of_a_kernel(tmp_path):
+    """In the instruction, from the memory for constants, by an index; products for quotients; extremes beside them."""
+    table = jnp.asarray(np.random.default_rng(3).normal(size=(7, 2)))
+
+    def function(x, i):
+        total = jax.lax.scan(lambda c, row: (c * row[0] + jnp.sin(c) * row[1], None), x, table)[0]
+        extremes = jnp.maximum(x, 0.1), jnp.minimum(-0.3, x), jnp.maximum(x, -x), jnp.minimum(jnp.nan, x)
+        return total, extremes, x / 3.0, x / 0.25, x / 1e200, x * 0.1 + 0.2, table[i, 0]
+
+    x, i = np.array([0.7, -0.3, np.nan, np.inf, 0.1]), np.array([0, 3, 6, 2, 5])
+    kernel = Here(*native.source_of(function, (), (x[0], i[0])), tmp_path)
+    assert "__constant__ double known[" in kernel.source.text and "table0[" in kernel.source.text
+    ours = kernel((), (x, i))
+    for k in range(5):
+        alone = function(jnp.asarray(x[k]), jnp.asarray(i[k]))
+        for mine, other in zip(flat(ours), flat(alone), strict=True):
+            np.testing.assert_allclose(mine[k], other, rtol=1e-14)
+
+
+@needs_compiler
+def test_a_kernel_keeps_rows_in_memory(tmp_path):
+    order, when = np.array([2, 0, 2, 5, 1, 2]), np.array([True, False, True, True, False, True])
+    tables = np.random.default_rng(2).normal(size=(3, 6, 3))
+    kernel = Here(*native.source_of(rows_written, (), (tables[0], order, when)), tmp_path)
+    rows, count = kernel((), (tables, np.tile(order, (3, 1)), np.tile(when, (3, 1))))
+    assert rows.shape == (3, 6, 3) and count.tolist() == [4, 4, 4]
+    for mine, table in zip(rows, tables, strict=True):
+        np.testing.assert_array_equal(mine, rows_written(jnp.asarray(table), order, when)[0])
 
 
 def flat(tree):

@@ -56,19 +56,17 @@ def test_lanes_have_their_own_start_and_derivatives_go_through_blows():
     flows = jnp.array([5.0, 5.0 - step, 5.0 + step, 5.0, 5.0])
     pressures = jnp.array([9.0, 9.0, 9.0, 9.0 - step, 9.0 + step])
     world = relief_valve.valve(5.0)
-    start = world.state(base=(0.2, 0.0), extra={"pressure": pressures})
-    assert start.lanes == 5 and start.q.shape == (5, 3)
+    start = world.state(slides=[0.2], extra={"pressure": pressures})
+    assert start.lanes == 5 and start.q.shape == (5, 1)
     ends = carom.batch(relief_valve.valve, flows, start, until=until, settings=settings)
-    single = carom.simulate(
-        world, world.state(base=(0.2, 0.0), extra={"pressure": 9.0}), until=until, settings=settings
-    )
+    single = carom.simulate(world, world.state(slides=[0.2], extra={"pressure": 9.0}), until=until, settings=settings)
     assert sum(e.exit == "strike seat" for e in single.events) > 2
     ours = single.extra(until)["pressure"][0]
     np.testing.assert_allclose(ends.extra["pressure"][0], ours, rtol=1e-9)
 
     def end(flow, pressure):
         valve = relief_valve.valve(flow)
-        begin = valve.state(base=(0.2, 0.0), extra={"pressure": pressure})
+        begin = valve.state(slides=[0.2], extra={"pressure": pressure})
         y = carom.final_state(valve, begin, until, settings=settings).y
         return jnp.stack([y.q[0], valve.extra_of(y)["pressure"]])
 

@@ -96,9 +96,12 @@ def test_functions_of_the_library():
         "expm1",
         "log",
         "log1p",
+        "log2",
         "cbrt",
     )
     check(lambda x: [getattr(jnp, name)(x) for name in names], RNG.normal(size=12), ulps=64)
+    check(lambda x: jax.nn.sigmoid(x), RNG.normal(size=12), ulps=4)
+    check(jax.grad(lambda x: jnp.sum(jnp.tanh(x) + jnp.arctanh(0.1 * x))), RNG.normal(size=12), ulps=64)
     check(
         lambda x, y: [jnp.arctan2(x, y), jnp.abs(x) ** y, jnp.hypot(x, y), jnp.fmod(x, y)],
         *RNG.normal(size=(2, 12)),
@@ -162,49 +165,6 @@ def test_what_is_asked_for_once_is_one_program(monkeypatch):
     monkeypatch.setattr(jax.numpy, "sin", lambda x, sin=jnp.sin: sin(x) if isinstance(x, jax.core.Tracer) else 1 / 0)
     found = native.at_once(lambda x: (jnp.sin(x), jnp.sin(2.0 * x)), np.asarray(0.3))
     np.testing.assert_allclose(found, np.sin([0.3, 0.6]), rtol=1e-15)
-
-
-def test_only_the_arm_of_a_branch_that_is_taken_is_run():
-    def choose(x, i):
-        arms = [lambda x: x + 1.0, lambda x: jax.lax.while_loop(lambda y: y != 0.0, lambda y: y, x), jnp.sin]
-        return jax.lax.switch(i, arms, x), jax.lax.cond(x > 0, lambda: x, lambda: -x)
-
-    for i in (0, 2, 5):  # the arm between them would never end
-        check(choose, np.asarray(2.0), np.asarray(i), ulps=2)
-
-
-def test_loops_carry_numbers_and_rows():
-    check(
-        lambda x: jax.lax.while_loop(lambda s: s[0] < 10, lambda s: (s[0] + 1, s[1] * 1.1 + s[0]), (0, x)),
-        np.asarray(0.3),
-    )
-    rows = RNG.normal(size=(700, 3))
-    check(lambda rows: jax.lax.map(lambda r: jnp.cumsum(r), rows), rows)
-    long, at = RNG.normal(size=(7, 50, 2, 3)), np.asarray([[0, 0], [6, 49], [3, 7], [9, 60], [-1, -2]])
-    check(lambda a, at: jax.lax.map(lambda k: a[k[0], k[1]], at), long, at)
-    check(lambda a, at: jax.lax.map(lambda k: jax.lax.dynamic_slice(a, (k[0], k[1], 0, 0), (1, 5, 2, 3)), at), long, at)
-    for reverse in (False, True):
-        check(lambda rows, r=reverse: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows, reverse=r), rows)
-    check(lambda rows: jax.lax.scan(lambda c, x: (c + x[0], c * x[1]), 0.0, rows[:2]), rows[:3])
-
-    def nested(r):
-        def inner(i, s):
-            return s + jax.lax.fori_loop(0, i, lambda j, t: t + r[0] * j, 0.0)
-
-        return jax.lax.fori_loop(0, 4, inner, 0.0)
-
-    check(lambda rows: jax.lax.map(nested, rows), rows, ulps=8)
-
-
-def test_a_buffer_is_written_row_by_row():
-    def record(x):
-        def body(s):
-            i, y, rows = s
-            return i + (y > 0).astype(int), -0.9 * y, rows.at[i].set(jnp.stack([y, y * y]))
-
-        return jax.lax.while_loop(lambda s: s[0] < 900, body, (jnp.asarray(0), x, jnp.zeros((4000, 2))))
-
-    check(record, np.asarray(0.7))
 
 
 def test_what_goes_in_and_comes_out_unchanged():

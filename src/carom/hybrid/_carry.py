@@ -34,7 +34,7 @@ class Carry(NamedTuple):
     tries: Any  # attempts since the last event, or accepted step of some length
     fresh: Any  # rate and conditions are not known yet: the next attempt has length zero
     unsettled: Any  # at the beginning: automata have not looked at each other yet
-    last_norm: Any  # of the last attempt that said something about step lengths; above 1 if it was rejected
+    last_size: Any  # logarithm of the error of the last attempt that said something about lengths; above 0: rejected
     first: tuple[Any, Any]  # length of the first full step of the last flight, and of the last impact, or infinity
     begun: Any  # has there been a full step since an impact began or ended?
     instant: Any  # events served without time going on
@@ -101,7 +101,7 @@ def begin(world: World, t: Real, y: Continuous, phases: Phases, memory: Memories
         tries=integer,
         fresh=jnp.asarray(True),
         unsettled=no,
-        last_norm=jnp.asarray(1.0),
+        last_size=zero,
         first=(never, never),
         begun=jnp.asarray(True),
         instant=integer,

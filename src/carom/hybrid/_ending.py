@@ -49,18 +49,28 @@ def outcome_of(
         (accept & ~new.fresh & any_of([jnp.asarray(end) for end in asked]), outcome.STOPPED),
         ((new.events >= integration.max_events) | awaited, outcome.EVENT_LIMIT),
         (new.steps >= integration.max_steps, outcome.STEP_LIMIT),
-        (dense & (new.events % (CHATTER // 2) == CHATTER // 2 - 1), outcome.CHATTER),
+        (dense & counted_up(new.events), outcome.CHATTER),
         (new.tries > TRIES, outcome.STALLED),
         (new.instant > EVENTS_AT_ONE_INSTANT, outcome.ZENO),
         (stuck, outcome.STEP_TOO_SMALL),
         (lost, outcome.NO_MOTION),
         (crowded, outcome.CROWDED),
         ((speed > LIGHT) | diverges(new.history, speed, new.steps), outcome.RUNAWAY),
-        (accept & ~new.fresh & (a.depth[1] > SHALLOW * world.length + 2.0 * c.landed), outcome.INSIDE),
+        (accept & ~new.fresh & ~within_bounds(world, c, a), outcome.INSIDE),
         (broken, outcome.NOT_FINITE),
     ):
         code = jnp.where((c.outcome == outcome.RUNNING) & when, what, code)
     return code
+
+
+def counted_up(events: Index) -> Any:
+    """Is it now asked how densely events came?"""
+    return events % (CHATTER // 2) == CHATTER // 2 - 1
+
+
+def within_bounds(world: World, c: Carry, a: Attempt) -> Any:
+    """Is no open contact inside by more than counts as none?"""
+    return ~(a.depth[1] > SHALLOW * world.length + 2.0 * c.landed)
 
 
 def _is_number(wanted: Any, first: int, fired: Any) -> Any:

@@ -54,6 +54,11 @@ def diverges(history: History, speed: Real, steps: Index) -> Any:
     return (steps >= LONG) & grown & (squared > ONGOING * history.past[1])
 
 
+def is_calm(history: History, t: Real, speed: Real, steps: Index) -> Any:
+    """Is there nothing to remember now, and too soon, or too slow, to be said to diverge?"""
+    return (t < QUARTER * history.instant) & ((steps < LONG) | (speed**2 <= BEYOND * history.least))
+
+
 def top_speed(world: World, y: Continuous) -> Any:
     """Speed [m/s] of the fastest base, or end of a link. What diverges is faster than light before numbers overflow."""
     top, length = world.mechanism.topology, jax.lax.stop_gradient(world.length)

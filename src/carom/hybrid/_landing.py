@@ -30,12 +30,17 @@ def settle(c: Carry, a: Attempt) -> Verdict:
     c, a = c._replace(guard=guard), a._replace(t=t, asked=a.asked._replace(ends=ends))
     none = tuple(jnp.zeros_like(on) for on in c.armed)
     never, zero = jnp.full_like(a.span, jnp.inf), jnp.zeros_like(a.span)
-    within = jnp.isfinite(c.high) | (jnp.minimum(a.unseen, a.cut) < a.span)
     return jax.lax.cond(
-        within | any_of(in_sight(a.asked, width_of(a.t))),
-        lambda: _settled(c, a),
+        nothing_in_sight(c, a),
         lambda: Verdict(a.norm <= 1.0, jnp.zeros_like(c.fresh), none, never, zero, never, c.hint),
+        lambda: _settled(c, a),
     )
+
+
+def nothing_in_sight(c: Carry, a: Attempt) -> Any:
+    """Is no condition near, at the end or inside, and none searched for?"""
+    within = jnp.isfinite(c.high) | (jnp.minimum(a.unseen, a.cut) < a.span)
+    return ~jax.lax.stop_gradient(within | any_of(in_sight(a.asked, width_of(a.t))))
 
 
 def _settled(c: Carry, a: Attempt) -> Verdict:

@@ -22,9 +22,11 @@ from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, passed, restart, sunk
 from ._seen import Before, fastest, unseen, watched
+from ._uneventful import is_plain, went_on
 from .condition import any_of
 from .scene import Continuous, Own
 from .settings import Integration
+from .solvers import branches_pay
 from .world import World, owns
 
 HELD = 3.0  # sqrt(length / gravity), the time of a fall: the longest step while a contact is held
@@ -88,6 +90,17 @@ def _next_stop(world: World, integration: Integration, c: Carry) -> tuple[Any, A
 def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, Attempt, Verdict]:
     """The body of the loop. Returns also what was tried and decided, for those who keep records."""
     a = attempt(world, integration, c)
+    decided = lambda: _decided(world, integration, c, a)  # noqa: E731
+    if not branches_pay(integration.solver):
+        new, verdict = decided()
+        return new, a, verdict
+    plain = is_plain(world, integration, c, a)
+    new, verdict = jax.lax.cond(plain, lambda: went_on(world, integration, c, a), decided)
+    return new, a, verdict
+
+
+def _decided(world: World, integration: Integration, c: Carry, a: Attempt) -> tuple[Carry, Verdict]:
+    """What becomes of an attempt that is no plain step, or may be none."""
     verdict = settle(c, a)
     running = c.outcome == outcome.RUNNING
     accept, hit = verdict.accept & running, verdict.hit & running & ~c.unsettled
@@ -104,7 +117,7 @@ def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, At
     served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit
-    h, norm = next_step(integration.solver.order, c, a, accept)
+    h, size = next_step(integration.solver.order, c, a, accept)
     h, first, begun = restart(world, c, new, a, accept, verdict, h)
     events = c.events + hit
     new = new._replace(
@@ -114,7 +127,7 @@ def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, At
         high=jnp.where(running, verdict.high, c.high),
         hint=jnp.where(running, verdict.hint, c.hint),
         tries=jnp.where(accept & (hit | c.fresh | (a.span > NOWHERE * c.h)), 0, c.tries + running),
-        last_norm=norm,
+        last_size=size,
         first=first,
         begun=begun,
         fresh=jnp.where(accept, hit | c.unsettled, c.fresh),
@@ -126,7 +139,7 @@ def advance(world: World, integration: Integration, c: Carry) -> tuple[Carry, At
         events=events,
         history=remembered(world, c.history, a.t, a.y, accept),
     )
-    return new._replace(outcome=outcome_of(world, integration, c, new, a, accept, fired)), a, verdict
+    return new._replace(outcome=outcome_of(world, integration, c, new, a, accept, fired)), verdict
 
 
 def _serve(world: World, c: Carry, fired: tuple[Any, ...]) -> Carry:

@@ -20,6 +20,7 @@ from .world import World, any_striking
 
 # Of the step-size controller; exponents in units of 1 / order
 SAFETY, INTEGRAL, PROPORTIONAL = 0.95, 0.6, 0.2
+LEAST = math.log(1e-4)  # of the last error's logarithm: a step that happened to be far better says no more than that
 BLURRED = 4.0 * ULP  # of a coordinate: what rounding does to it within a step
 
 
@@ -121,10 +122,10 @@ def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]
     The gains settle at a norm of SAFETY^(order / INTEGRAL), about 0.5; weaker ones settle at 0.05 and take a
     quarter more steps (measured on the arm paper's 15 strikes).
     """
-    norm = jnp.where(jnp.isfinite(a.norm), jnp.maximum(a.norm, 1e-10), 1e10)
-    bad, again = norm > 1.0, c.last_norm > 1.0
     # Powers by logarithms: one exponential instead of three powers.
-    size, last = jnp.log(norm), jnp.log(jnp.clip(c.last_norm, 1e-4, 1.0))
+    size = jnp.log(jnp.where(jnp.isfinite(a.norm), jnp.maximum(a.norm, 1e-10), 1e10))
+    bad, again = size > 0.0, c.last_size > 0.0
+    last = jnp.clip(c.last_size, LEAST, 0.0)
     smooth = math.log(SAFETY) + (PROPORTIONAL * last - (INTEGRAL + PROPORTIONAL) * size) / order
     plain = math.log(0.9) - size / order
     factor = jnp.exp(jnp.where(accept, smooth, plain))
@@ -134,7 +135,7 @@ def next_step(order: int, c: Carry, a: Attempt, accept: Flag) -> tuple[Any, Any]
     full = a.span >= c.h
     proposed = jnp.where(bad, shrunk, jnp.where(full, grown, jnp.maximum(c.h, grown)))
     h = jnp.where(c.fresh, c.h, proposed)
-    return h, jnp.where(c.fresh, 1.0, jnp.where(full | bad, norm, c.last_norm))
+    return h, jnp.where(c.fresh, 0.0, jnp.where(full | bad, size, c.last_size))
 
 
 def restart(

@@ -205,8 +205,8 @@ def _may_peak(armed: Sequence[Flag], start: Ends, end: Asked, look: list[Watch |
     out = []
     for on, v0, r0, v1, r1, w in zip(armed, start.value, start.rate, *end.ends, look, strict=True):
         if w is None:
-            top = jnp.maximum(jnp.maximum(v0, v1), jnp.maximum(v0 + r0 * span, v1 - r1 * span))
-            out.append(on & (top > -SLACK * jnp.maximum(jnp.abs(v0), jnp.abs(v1))))
+            level = -SLACK * jnp.maximum(jnp.abs(v0), jnp.abs(v1))
+            out.append(on & ((v0 > level) | (v1 > level) | (v0 + r0 * span > level) | (v1 - r1 * span > level)))
     return out
 
 

@@ -18,6 +18,7 @@ import dataclasses
 import functools
 import hashlib
 import io
+import itertools
 import os
 import pickle
 import platform
@@ -224,12 +225,17 @@ def _write(path: Path, program: Program) -> None:
         with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(cache.seal(path, len(like).to_bytes(SIZE, "big") + like + payload))
         os.replace(half, path)
-        _tidy(path.parent)
+        if next(_WRITTEN) % SELDOM == 0:
+            _tidy(path.parent)
     except Exception:
         return
     finally:
         with contextlib.suppress(OSError):
             half.unlink(missing_ok=True)
+
+
+SELDOM = 64  # programs from one look at the folder to the next: it takes as long as there are files
+_WRITTEN = itertools.count()
 
 
 def _tidy(folder: Path) -> None:

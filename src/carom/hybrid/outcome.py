@@ -25,6 +25,7 @@ from __future__ import annotations
 ) = range(19)
 
 GOOD = (FINISHED, EVENT_LIMIT, STOPPED)  # ends that were asked for
+IMPOSSIBLE = (BAD_NUMBER, STARTS_INSIDE, CANNOT_START, TOO_FAR, UNMET)  # there was no run
 
 WORDS = {
     RUNNING: "stopped before the end; what was computed so far is kept",

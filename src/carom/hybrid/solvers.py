@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -66,13 +66,17 @@ class RungeKutta:
 
     name: str
     order: int
-    unrolled: bool = False  # also for heavy right-hand sides: a GPU kernel holds no inner loop over buffers
+    # How the code stands: "short": a loop if the right-hand side is heavy; "unrolled": stage after stage; "rolled": in
+    # a loop that holds scalars alone, for a GPU, whose threads have few registers and wait for code beyond its cache.
+    form: Literal["short", "unrolled", "rolled"] = "short"
 
     def step(
         self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real, heavy: bool = False
     ) -> tuple[Any, Any, Any]:
         """One step: the new state, the error estimate, the derivative at the end."""
-        if heavy and not self.unrolled:
+        if self.form == "rolled":
+            return self._rolled(rhs, t, y, k0, h)
+        if heavy and self.form == "short":
             return self._looped(rhs, t, y, k0, h)
         ks = [k0]
         new = y
@@ -99,6 +103,39 @@ class RungeKutta:
         ks, new = jax.lax.fori_loop(0, stages, stage, (ks, start))
         error = h * jnp.sum(jnp.asarray(table.error)[:, None] * ks, axis=0)
         return shaped(new), shaped(error), shaped(ks[-1])
+
+    def _rolled(self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real) -> tuple[Any, Any, Any]:
+        """The same, for code that must be short: each stage goes into the sums of all that come, which move up by one.
+
+        So the loop asks for no stage by its number, and needs no buffer.
+        """
+        table = tableau(self.name)
+        stages = len(table.c)
+        columns = [[table.a[j][i + 1] if j > i else 0.0 for i in range(stages)] for j in range(stages)]  # of row j
+        ahead = [[columns[i + k][i] if i + k < stages else 0.0 for i in range(stages)] for k in range(1, stages)]
+        weights = jnp.asarray([*zip(table.c, *ahead, table.error[1:], strict=True)])  # a row for each stage
+
+        def scaled(c: Real, k: PyTree) -> Any:
+            return jax.tree.map(lambda x: c * x, k)
+
+        def plus(a: PyTree, c: Real, k: PyTree) -> Any:
+            return jax.tree.map(lambda x, z: x + c * z, a, k)
+
+        def stage(s: Any, row: Any) -> tuple[Any, None]:
+            sums, error, _, _ = s
+            new = plus(y, h, sums[0])
+            k = rhs(t + row[0] * h, new)
+            later = [plus(each, row[j], k) for j, each in enumerate(sums[1:], 1)]
+            return ([*later, sums[-1]], plus(error, row[-1], k), new, k), None
+
+        first = [scaled(row[0], k0) for row in table.a]
+        (_, error, new, last), _ = jax.lax.scan(stage, (first, scaled(table.error[0], k0), y, k0), weights)
+        return new, scaled(h, error), last
+
+
+def branches_pay(solver: Solver) -> bool:
+    """Does what is done in one arm of a branch alone cost nothing elsewhere? A GPU's 32 lanes go through every arm."""
+    return not (isinstance(solver, RungeKutta) and solver.form == "rolled")
 
 
 def _add_scaled(y: PyTree, terms: list[tuple[float, Any]], h: Real) -> Any:

@@ -110,6 +110,20 @@ def least(measure: Callable[[Any], Any], table: Any) -> Any:
     return jax.lax.scan(look, never, table)[0][1]
 
 
+@jax.jit
+def carom_buffer(array: Any) -> Any:
+    """Marks an array; `_reading` knows it by its name."""
+    return array
+
+
+def buffer(array: Any) -> Any:
+    """An array of which rows are overwritten: it stays in memory, where an index finds a row, however short it is.
+
+    Other short arrays are taken apart into numbers, each of which a loop carries from round to round.
+    """
+    return carom_buffer(array)
+
+
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, traced once for arguments of the same shapes, however often a program calls it.
 
@@ -131,7 +145,8 @@ def program(function: Callable[..., Any], args: tuple[Any, ...], thorough: bool 
     """
     _READING.on = True
     try:
-        return Program(*compiled(function, args, thorough, noughts))
+        with uncollected():
+            return Program(*compiled(function, args, thorough, noughts))
     except (NotImplementedError, TooLarge) as reason:
         what = getattr(function, "func", function)
         logging.getLogger("carom").info("%s is compiled by XLA: %s", getattr(what, "__name__", what), reason)

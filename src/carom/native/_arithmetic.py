@@ -19,7 +19,7 @@ from ._ssa import Builder, Kind, Number, Value
 
 LIBRARY = (  # functions of C's mathematical library
     *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
-    *("exp", "exp2", "expm1", "log", "log1p", "cbrt", "pow", "nextafter", "erf", "erfc", "fmod"),
+    *("exp", "exp2", "expm1", "log", "log2", "log1p", "cbrt", "pow", "nextafter", "erf", "erfc", "fmod"),
 )
 
 
@@ -235,6 +235,17 @@ def remainder(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     return b.number(kind, int(math.fmod(_float(x), _float(y)))) if x.known else b.value("rem", kind, x, y)
 
 
+def one_minus_square(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
+    """1 - x^2, exact near 1, too; JAX has had it since 0.11."""
+    one = b.number(kind, 1)
+    return mul(b, p, kind, [sub(b, p, kind, [one, a[0]]), add(b, p, kind, [one, a[0]])])
+
+
+def logistic(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
+    below = library("exp")(b, p, kind, [neg(b, p, kind, a)])
+    return div(b, p, kind, [b.number(kind, 1), add(b, p, kind, [b.number(kind, 1), below])])
+
+
 def rsqrt(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:
     return div(b, p, kind, [b.number(kind, 1), plain("sqrt")(b, p, kind, a)])
 
@@ -261,6 +272,8 @@ OPERATIONS: dict[str, Operation] = {
     "clamp": clamp,
     "convert_element_type": converted,
     "rsqrt": rsqrt,
+    "one_minus_square": one_minus_square,
+    "logistic": logistic,
     **{name: compared(name) for name in COMPARED},
     **{name: plain(name) for name in ("sqrt", "floor", "ceil", "round")},
     **{name: library(name) for name in LIBRARY},

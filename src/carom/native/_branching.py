@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._shuffling import WRITTEN_OUT, Memory, Thing, bare, calculated, cells, filled, flat, kind_of, row_of, store
-from ._ssa import Block, Branch, Equation, Loop, Shaped, Value
+from ._shuffling import (
+    WRITTEN_OUT,
+    Memory,
+    Thing,
+    bare,
+    calculated,
+    cells,
+    filled,
+    flat,
+    found_in,
+    kind_of,
+    load,
+    row_of,
+    store,
+    tabled,
+)
+from ._ssa import Block, Branch, Builder, Equation, Loop, Shaped, Value, key_of
 
 if TYPE_CHECKING:
     from ._reading import Reader
@@ -24,20 +40,51 @@ def _cond(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     if which.known:
         place = min(max(which.whole, 0), len(branches) - 1)
         return r.closed(branches[place], args)
-    if any(isinstance(x, Memory) and x.base == "out" for x in args):
-        raise NotImplementedError("a buffer in the arm of a branch")
-    home, arms, values = b.block, [], []
+    home, arms, values, left, written = b.block, [], [], [], []
     for branch in branches:
         b.block = Block(home)
         arms.append(b.block)
-        values.append([v for x in r.closed(branch, args) for v in flat(b, x)])
+        mine = [_own_view(x) for x in args]
+        left.append(r.closed(branch, mine))
+        values.append([v for x in left[-1] if not _is_buffer(x) for v in flat(b, x)])
+        pairs = zip(args, mine, strict=True)
+        written += [x for x, seen in pairs if isinstance(x, Memory) and isinstance(seen, Memory) and seen.overwritten]
     b.block = home
-    kinds = [kind_of(var.aval.dtype) for var in eqn.outvars for _ in range(var.aval.size)]
+    for x in written:  # not before: every arm begins with what was there
+        x.overwritten = True
+    kept = [_same_buffer([arm[i] for arm in left]) for i in range(len(eqn.outvars))]
+    avals = [var.aval for var, memory in zip(eqn.outvars, kept, strict=True) if memory is None]
+    kinds = [kind_of(aval.dtype) for aval in avals for _ in range(aval.size)]
     results = [b.free(kind, i) for i, kind in enumerate(kinds)]
     # What all arms leave alike needs no choice.
     out = [values[0][i] if all(arm[i] is values[0][i] for arm in values) else results[i] for i in range(len(kinds))]
     home.code.append(Branch(which, arms, values, results))
-    return _gathered([var.aval.shape for var in eqn.outvars], out)
+    rest = iter(_gathered([aval.shape for aval in avals], out))
+    return [next(rest) if memory is None else memory for memory in kept]
+
+
+def _row(b: Builder, x: Thing, at: Value) -> Thing:
+    """A row of what a loop goes over."""
+    return row_of(b, x, at).reshape(x.shape[1:]) if isinstance(x, Memory) else found_in(b, cells(b, x), 0, at)
+
+
+def _is_buffer(x: Thing) -> bool:
+    return isinstance(x, Memory) and x.base == "out"
+
+
+def _own_view(x: Thing) -> Thing:
+    """A buffer as an arm sees it, which may overwrite it: the other arms see what was there before."""
+    return dataclasses.replace(x) if isinstance(x, Memory) and x.base == "out" else x
+
+
+def _same_buffer(arms: list[Thing]) -> Memory | None:
+    """The buffer that all arms leave, changed in place or as it was; None if they leave numbers."""
+    found = [x for x in arms if isinstance(x, Memory) and x.base == "out"]
+    if not found:
+        return None
+    if len(found) < len(arms) or len({x.offset for x in found}) > 1 or any(x.overwritten for x in found):
+        raise NotImplementedError("a branch that exchanges buffers")
+    return dataclasses.replace(found[0])
 
 
 def _gathered(shapes: list[tuple[int, ...]], values: list[Value]) -> list[Thing]:
@@ -80,6 +127,7 @@ def looped(
     loop = Loop(head, Block(head, home), start, carried)
     loop.goes = goes(now)
     b.block = loop.body
+    loop.body.found[key_of(loop.goes)] = b.number("b", True)  # within a round it is known that there is one
     new = body(list(now))
     for old, mine in zip(first, new, strict=True):
         if isinstance(old, Memory) and not (isinstance(mine, Memory) and mine.offset == old.offset):
@@ -131,7 +179,7 @@ def _scan(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     if length <= SHORT:
         return _written_out(r, p, do, first, rows)
     b = r.b
-    kept = [x if isinstance(x, Memory) else _spilled(r, x) for x in rows]
+    kept = [x if isinstance(x, Memory) or tabled(r.b, cells(r.b, x)) else spilled(r, x) for x in rows]
     outs = [r.reserved(aval.shape, aval.dtype) for aval in avals[count:]]
     zero, one, last = b.number("i", 0), b.number("i", 1), b.number("i", length)
 
@@ -143,11 +191,14 @@ def _scan(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
         i = now[0]
         assert isinstance(i, Value)
         at = calculated(b, "sub", "i", b.number("i", length - 1), i) if p["reverse"] else i
-        xs = [bare(row_of(b, m, at).reshape(m.shape[1:])) for m in kept]
+        xs = [bare(_row(b, x, at)) for x in kept]
         new = r.closed(p["jaxpr"], [*do, *now[1:], *xs])
         for memory, value in zip(outs, new[count:], strict=True):
             width = memory.size // length
             begin = calculated(b, "mul", "i", at, b.number("i", width))
+            if isinstance(value, Memory):
+                _copied(r, value, memory, begin)
+                continue
             for k, v in enumerate(flat(b, value)):
                 store(b, memory, calculated(b, "add", "i", begin, b.number("i", k)), v)
         return [calculated(b, "add", "i", i, one), *new[:count]]
@@ -155,6 +206,22 @@ def _scan(r: Reader, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
     counter = _Counter()
     done = looped(r, [zero, *first], [counter, *avals[:count]], goes, body)
     return [*done[1:], *(m if m.size > WRITTEN_OUT else bare(cells(b, m)) for m in outs)]
+
+
+def _copied(r: Reader, source: Memory, to: Memory, begin: Value) -> None:
+    """All numbers of a buffer, to another from a place on."""
+    b = r.b
+
+    def goes(now: list[Thing]) -> Value:
+        assert isinstance(now[0], Value)
+        return calculated(b, "lt", "b", now[0], b.number("i", source.size))
+
+    def body(now: list[Thing]) -> list[Thing]:
+        assert isinstance(now[0], Value)
+        store(b, to, calculated(b, "add", "i", begin, now[0]), load(b, source, now[0]))
+        return [calculated(b, "add", "i", now[0], b.number("i", 1))]
+
+    looped(r, [b.number("i", 0)], [_Counter()], goes, body)
 
 
 class _Counter:
@@ -183,7 +250,7 @@ def _written_out(r: Reader, p: Any, do: list[Thing], now: list[Thing], rows: lis
     return [*now, *outs]
 
 
-def _spilled(r: Reader, x: Thing) -> Memory:
+def spilled(r: Reader, x: Thing) -> Memory:
     """An array of scalars, written to memory, so that a loop can find its rows."""
     have = cells(r.b, x)
     kind = have.ravel()[0].kind if have.size else "f"

@@ -41,13 +41,15 @@ class Source(NamedTuple):
 def source_of(function: Callable[..., Any], shared: tuple[Any, ...], one: tuple[Any, ...]) -> tuple[Source, Any]:
     """The kernel that computes `function(*shared, *one)` of every lane, from the arguments of one."""
     closed, structure = traced_of(function, (*shared, *one))
-    reader = Reader()
+    reader = Reader(tables=True)
     leaves, things = arguments_of(reader, closed.jaxpr.invars)
     slots = _slots(leaves, len(jax.tree.leaves(shared)))
     out = reader.read(closed.jaxpr, closed.consts, things)
-    if any(isinstance(thing, Memory) for thing in (*things, *out)):
+    if any(isinstance(thing, Memory) and (thing.base == "in" or thing.overwritten) for thing in (*things, *out)):
         raise NotImplementedError("long arrays on a GPU")
-    values: list[Value] = [v for thing in out for v in flat(reader.b, thing)]
+    values: list[Value | Memory] = []
+    for thing in out:
+        values += [thing] if isinstance(thing, Memory) else flat(reader.b, thing)
     kinds = tuple((tuple(var.aval.shape), np.dtype(var.aval.dtype).str) for var in closed.jaxpr.outvars)
     text = written(reader.b, values, ENTRY, reader.room, slots)
     return Source(text, kinds, reader.b.count), structure
@@ -163,11 +165,12 @@ class Kernel:
         self._run(lanes, same, given, out)
         found, at = [], 0
         for shape, dtype in self.source.results:
-            size = int(np.prod(shape, dtype=int))
-            rows = out[at : at + size].T
-            whole = rows if dtype == "<f8" else np.ascontiguousarray(rows).view(np.int64).astype(dtype)
-            found.append(np.ascontiguousarray(whole).reshape(lanes, *shape))
-            at += size
+            rows = out[at : at + int(np.prod(shape, dtype=int))]
+            if dtype != "<f8":
+                rows = rows.view(np.int64).astype(dtype)
+            # Numbers of one kind lie together, lane by lane: a view with the lanes first costs nothing.
+            found.append(np.moveaxis(rows.reshape(*shape, lanes), -1, 0))
+            at += int(np.prod(shape, dtype=int))
         return jax.tree.unflatten(self.tree, found)
 
     def _run(self, lanes: int, shared: np.ndarray, given: np.ndarray, out: np.ndarray) -> None:

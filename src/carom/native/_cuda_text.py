@@ -6,36 +6,44 @@ memory is the thread's own.
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Sequence
 
-from ._ssa import Branch, Builder, Loop, Value, mark, where_of
+from ._cuda_functions import HEAD
+from ._shuffling import Memory, kind_of
+from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
 from ._writer import Writer
 
 TYPES = {"f": "double", "i": "long long", "b": "bool"}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 FUNCTIONS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
-HEAD = """
-__device__ inline double larger(double a, double b) { return a != a ? a : a > b ? a : b; }
-__device__ inline double smaller(double a, double b) { return a != a ? a : a < b ? a : b; }
-"""
 
 
-def written(program: Builder, results: Sequence[Value], name: str, room: int, slots: dict[int, str]) -> str:
+def written(program: Builder, results: Sequence[Value | Memory], name: str, room: int, slots: dict[int, str]) -> str:
     """The source: reads arguments where `slots` say (by offset [byte]), writes the results one after the other."""
-    mark(program, results)
+    mark(program, [x for x in results if isinstance(x, Value)])
     writer = _Writer(slots)
     writer.block(program.top)
-    for k, value in enumerate(results):
-        writer.line(f"out[{k} * n + lane] = {_stored(writer.name(value), value.kind)};")
+    at = 0
+    for x in results:
+        if isinstance(x, Memory):
+            number = _stored(writer.own(x.offset, x.dtype.str, "k"), kind_of(x.dtype))
+            writer.line(f"for (int k = 0; k < {x.size}; k++) out[({at}LL + k) * n + lane] = {number};")
+        else:
+            writer.line(f"out[{at}LL * n + lane] = {_stored(writer.name(x), x.kind)};")
+        at += x.size if isinstance(x, Memory) else 1
     own = [f"  alignas(8) char own[{room}] = {{0}};"] if room else []
+    head = [HEAD, *writer.table()]
+    # Four blocks for each multiprocessor: 255 registers. Without the number long kernels were given 32.
     begin = [
-        f'extern "C" __global__ void __launch_bounds__(64) {name}(',
+        f'extern "C" __global__ void __launch_bounds__(64, 4) {name}(',
         "    long long n, const double* shared, const double* in, double* out) {",
         "  const long long lane = blockIdx.x * (long long)blockDim.x + threadIdx.x;",
         "  if (lane >= n) return;",
     ]
-    return "\n".join([HEAD, *begin, *own, *writer.lines, "}", ""])
+    return "\n".join([*head, *begin, *own, *writer.lines, "}", ""])
 
 
 def _stored(text: str, kind: str) -> str:
@@ -50,9 +58,30 @@ class _Writer(Writer):
         super().__init__()
         self.slots = slots
         self.deep = 1
+        self.tables: dict[tuple[float, ...], int] = {}  # known numbers that are found by an index
+        self.known: dict[float, int] = {}  # numbers that are fetched, and where they stand
+        self.angles: dict[int, dict[str, Value]] = {}  # of the block in hand: sines and cosines of each angle
 
     def literal(self, value: Value) -> str:
-        return _literal(value)
+        if value.kind != "f" or _is_short(float(value.number)):
+            return _literal(value)
+        return f"known[{self.known.setdefault(float(value.number), len(self.known))}]"
+
+    def table(self) -> list[str]:
+        """Numbers with more digits than an instruction holds are operands from the memory for constants."""
+        out = [
+            f"__constant__ double table{k}[{len(row)}] = {{{', '.join(map(repr, row))}}};"
+            for row, k in self.tables.items()
+        ]
+        if not self.known:
+            return out
+        return [*out, f"__constant__ double known[{len(self.known)}] = {{{', '.join(map(repr, self.known))}}};"]
+
+    def block(self, block: Block) -> None:
+        outside = self.angles
+        self.angles = _angles(block)
+        super().block(block)
+        self.angles = outside
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.deep + text)
@@ -96,14 +125,30 @@ class _Writer(Writer):
         a = [self.name(x) for x in v.args]
         if v.op == "store":
             _, offset, dtype = where_of(v)
-            self.line(f"{self._own(offset, dtype, a[1])} = {a[0]};")
+            self.line(f"{self.own(offset, dtype, a[1])} = {a[0]};")
+            return
+        if v.op == "call" and v.data in ("sin", "cos"):
+            self.turned(v)
             return
         self.line(f"const {TYPES[v.kind]} {self.name(v)} = {self.expression(v, a)};")
+
+    def turned(self, v: Value) -> None:
+        """Sine and cosine of an angle, at the first of the two."""
+        pair = self.angles.pop(id(v.args[0]), None)
+        if pair is not None:
+            names = [self.name(pair[what]) if what in pair else self.fresh() for what in ("sin", "cos")]
+            self.line(f"double {names[0]}, {names[1]};")
+            self.line(f"turned({self.name(v.args[0])}, &{names[0]}, &{names[1]});")
 
     def expression(self, v: Value, a: list[str]) -> str:
         op = v.op
         if op == "load":
             return self._loaded(v)
+        if op == "table":
+            assert isinstance(v.data, tuple)
+            return f"table{self.tables.setdefault(v.data, len(self.tables))}[{a[0]}]"
+        if op == "div" and v.args[1].known and v.kind == "f" and _has_inverse(float(v.args[1].number)):
+            return f"{a[0]} * {self.literal(Value('known', 'f', (), 1.0 / float(v.args[1].number), v.block))}"
         if op in BINARY:
             return f"{a[0]} {BINARY[op]} {a[1]}"
         if op in COMPARED:
@@ -116,7 +161,7 @@ class _Writer(Writer):
             return f"!{a[0]}" if v.kind == "b" else f"~{a[0]}"
         if op in ("max", "min"):
             if v.kind == "f":
-                return f"{'larger' if op == 'max' else 'smaller'}({a[0]}, {a[1]})"
+                return _extreme(v, a)
             return f"{a[0]} {'>' if op == 'max' else '<'} {a[1]} ? {a[0]} : {a[1]}"
         if op == "call":
             return f"{v.data}({', '.join(a)})"
@@ -129,15 +174,42 @@ class _Writer(Writer):
     def _loaded(self, v: Value) -> str:
         base, offset, dtype = where_of(v)
         if base == "out":
-            return self._own(offset, dtype, self.name(v.args[0]))
+            return self.own(offset, dtype, self.name(v.args[0]))
         if not v.args[0].known:
             raise NotImplementedError("a computed place among the arguments, on a GPU")
         number = self.slots[offset + v.args[0].whole * int(dtype[2:])]
         return number if v.kind == "f" else f"({TYPES[v.kind]})__double_as_longlong({number})"
 
-    def _own(self, offset: int, dtype: str, index: str) -> str:
+    def own(self, offset: int, dtype: str, index: str) -> str:
         kinds = {"f": "double", "i": {"8": "long long", "4": "int"}.get(dtype[2:], "char"), "b": "bool"}
         return f"(({kinds[dtype[1]]}*)(own + {offset}))[{index}]"
+
+
+def _angles(block: Block) -> dict[int, dict[str, Value]]:
+    """Sines and cosines that are needed of each angle, in this block."""
+    found: dict[int, dict[str, Value]] = {}
+    for item in block.code:
+        if isinstance(item, Value) and item.live and item.op == "call" and item.data in ("sin", "cos"):
+            found.setdefault(id(item.args[0]), {})[str(item.data)] = item
+    return found
+
+
+def _extreme(v: Value, a: list[str]) -> str:
+    """The larger or the smaller; beside a known number only the other may be none, and one comparison tells."""
+    for x, text, other in ((v.args[0], a[0], a[1]), (v.args[1], a[1], a[0])):
+        if x.known and x.number == x.number:
+            return f"{other} {'<' if v.op == 'max' else '>'} {text} ? {text} : {other}"
+    return f"{'larger' if v.op == 'max' else 'smaller'}({a[0]}, {a[1]})"
+
+
+def _is_short(x: float) -> bool:
+    """Does an instruction hold it? Of 64 bits it holds the first 32."""
+    return not math.isfinite(x) or struct.unpack("<Q", struct.pack("<d", x))[0] & 0xFFFFFFFF == 0
+
+
+def _has_inverse(x: float) -> bool:
+    """May a division by it be a product, right to a rounding?"""
+    return 1e-150 < abs(x) < 1e150
 
 
 def _literal(value: Value) -> str:

@@ -53,11 +53,22 @@ def weak(x: Any) -> bool:
     return aval.shape == () and aval.dtype == FLOAT and aval.weak_type
 
 
-def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation:
-    """An equation of two scalars."""
+def alike(a: object, b: object) -> bool:
+    """Are these traced float64 arrays of one shape, which nothing promotes or spreads?"""
+    if not (isinstance(a, jax.core.Tracer) and isinstance(b, jax.core.Tracer)):
+        return False
+    x: Any = a.aval
+    y: Any = b.aval
+    return x.shape == y.shape and x.dtype == y.dtype == FLOAT and not (x.weak_type or y.weak_type)
+
+
+def _pair(write: Written, usual: Operation, turned: bool = False) -> Operation:
+    """An equation of two scalars, or of two arrays that are alike."""
 
     def operation(a: Any, b: Any) -> Any:
         x, y = scalar(a), scalar(b)
+        if x is y is None and alike(a, b):
+            return write.primitive.bind(*((b, a) if turned else (a, b)), **write.params)
         if x is a and y is None and weak(b):
             y = b
         elif y is b and x is None and weak(a):
@@ -69,7 +80,7 @@ def _pair(write: Operation, usual: Operation, turned: bool = False) -> Operation
     return operation
 
 
-def _added(write: Operation, usual: Operation, turned: bool = False) -> Operation:
+def _added(write: Written, usual: Operation, turned: bool = False) -> Operation:
     """A sum; what `sum` begins with, the whole number 0, is no term."""
     both = _pair(write, usual, turned)
 
@@ -144,7 +155,7 @@ def _changes() -> list[tuple[Any, str, Any, Any]]:
     functions["where"] = _where(Written("select_n", flag, one, one), Written("select_n", flag, flag, flag), jnp.where)
     functions["asarray"] = _asarray(jnp.asarray)
     out += [(jnp, name, getattr(jnp, name), function) for name, function in functions.items()]
-    return out + [(primitive, "bind", None, bind) for primitive, bind in shortcuts()]
+    return out + shortcuts()
 
 
 class _Count:

@@ -8,7 +8,7 @@ import numpy as np
 from jax.extend import core as jex
 
 from ._arithmetic import OPERATIONS
-from ._branching import BRANCHING
+from ._branching import BRANCHING, spilled
 from ._gathering import GATHERING
 from ._linear_algebra import ALGEBRA
 from ._shuffling import SHUFFLES, WRITTEN_OUT, Memory, Thing, bare, cells, constant, filled, kind_of
@@ -19,14 +19,15 @@ UNCHANGED = (
     *("copy", "copy_p", "stop_gradient", "optimization_barrier"),
     *("nonbatchable", "nondifferentiable", "nondifferentiable_backward"),
 )
+BUFFER = "carom_buffer"  # the name of the function that marks an array to be kept in memory
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where primitives that call others keep what they call
 
 
 class Reader:
     """Reads equations into a builder; `room` [byte] of working memory are in use."""
 
-    def __init__(self) -> None:
-        self.b = Builder()
+    def __init__(self, tables: bool = False) -> None:
+        self.b = Builder(tables)
         self.room = 0
 
     def reserved(self, shape: tuple[int, ...], dtype: Any) -> Memory:
@@ -40,8 +41,9 @@ class Reader:
         known: dict[Any, Thing] = dict(zip(jaxpr.invars, args, strict=True))
         for var, const in zip(jaxpr.constvars, consts, strict=True):
             known[var] = self._constant(const)
+        literal = jex.Literal
         for eqn in jaxpr.eqns:
-            inputs = [self._constant(var.val) if isinstance(var, jex.Literal) else known[var] for var in eqn.invars]
+            inputs = [self._constant(var.val) if isinstance(var, literal) else known[var] for var in eqn.invars]
             name = eqn.primitive.name
             operation = OPERATIONS.get(name)
             if operation is not None:
@@ -67,8 +69,16 @@ class Reader:
             return operation(b, p, kind, [bare(x) if isinstance(x, Value) else cells(b, x)[()] for x in inputs])
         if out.size > 16 * WRITTEN_OUT:
             raise NotImplementedError("arithmetic on a long array")
-        spread = [np.broadcast_to(cells(b, x), out.shape).ravel() for x in inputs]
+        spread = [self._spread(x, out.shape, out.size) for x in inputs]
         return filled(out.shape, [operation(b, p, kind, list(each)) for each in zip(*spread, strict=True)])
+
+    def _spread(self, x: Thing, shape: tuple[int, ...], size: int) -> list[Value]:
+        """As many values as an array of this shape has."""
+        if isinstance(x, Value):
+            return [x] * size
+        have = cells(self.b, x)
+        values: list[Value] = (have if have.shape == shape else np.broadcast_to(have, shape)).ravel().tolist()
+        return values
 
     def _other(self, name: str, eqn: Equation, inputs: list[Thing]) -> list[Thing]:
         if name in SHUFFLES:
@@ -100,6 +110,8 @@ class Reader:
             return BRANCHING[name](self, eqn, inputs)
         if name in ALGEBRA:
             return ALGEBRA[name](self, eqn, inputs)
+        if eqn.params.get("name") == BUFFER:
+            return [x if isinstance(x, Memory) else spilled(self, x) for x in inputs]
         for key in CALLS:
             if key in eqn.params:
                 return self.closed(eqn.params[key], inputs)

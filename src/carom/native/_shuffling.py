@@ -7,6 +7,7 @@ ever found at an index that the program computes without a choice among all of i
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
@@ -18,6 +19,7 @@ from ._logic import compared, select
 from ._ssa import Builder, Kind, Value
 
 Cells = np.ndarray[Any, np.dtype[np.object_]]  # of values
+FEW = 3  # known numbers up to which one is found by a choice
 WRITTEN_OUT = 256  # numbers up to which an array is taken apart
 
 
@@ -39,6 +41,7 @@ class Memory:
 Thing = Value | Cells | Memory
 
 
+@functools.cache  # asked of every equation; comparing types takes longer
 def kind_of(dtype: Any) -> Kind:
     """What a number of this type is computed as."""
     if dtype == np.bool_:
@@ -65,6 +68,8 @@ def shaped(values: list[Value], shape: tuple[int, ...]) -> Cells:
 def constant(b: Builder, x: Any) -> Value | Cells:
     """A known array."""
     array = np.asarray(x)
+    if not array.shape:
+        return b.number(kind_of(array.dtype), array.item())
     if array.size > 16 * WRITTEN_OUT:
         raise NotImplementedError("a long table of numbers")
     kind = kind_of(array.dtype)
@@ -147,11 +152,25 @@ def window_at(b: Builder, x: Cells, axis: int, index: Value, length: int) -> Cel
     index = calculated(b, "clamp", "i", b.number("i", 0), index, b.number("i", last))
     if index.known:
         return np.take(x, range(index.whole, index.whole + length), axis)
+    if length == 1 and x.shape[axis] > FEW and tabled(b, x):
+        return np.expand_dims(found_in(b, x, axis, index), axis)
     out = np.take(x, range(last, last + length), axis)
     for place in reversed(range(last)):
         here = compared("eq")(b, {}, "b", [index, b.number("i", place)])
         out = chosen(b, here, out, np.take(x, range(place, place + length), axis))
     return out
+
+
+def tabled(b: Builder, x: Cells) -> bool:
+    """May its numbers be found in a table of constants?"""
+    return b.tables and all(v.known and v.kind == "f" for v in x.ravel())
+
+
+def found_in(b: Builder, x: Cells, axis: int, index: Value) -> Cells:
+    """Known numbers at a place along an axis, which is within the table."""
+    rows = np.moveaxis(x, axis, -1)
+    tables = [tuple(float(v.number) for v in row) for row in rows.reshape(-1, x.shape[axis])]
+    return shaped([b.value("table", "f", index, data=row) for row in tables], rows.shape[:-1])
 
 
 def chosen(b: Builder, flag: Value, off: Cells, on: Cells) -> Cells:

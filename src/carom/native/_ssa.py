@@ -103,7 +103,8 @@ class Loop:
 class Builder:
     """Writes a program, operation by operation."""
 
-    def __init__(self) -> None:
+    def __init__(self, tables: bool = False) -> None:
+        self.tables = tables  # may known numbers be found by an index?
         self.top = self.block = Block()
         self.count = 0
         self.numbers: dict[tuple[Kind, bytes | int], Value] = {}
@@ -128,7 +129,7 @@ class Builder:
         home = self.block
         while home.outer is not None and floor <= home.outer.depth:
             home = home.outer
-        key = (op, data, *map(id, args))
+        key = (op, data, *map(id, args))  # as `key_of` has it
         place: Block | None = home
         while place is not None:
             found = place.found.get(key)
@@ -160,6 +161,11 @@ class Builder:
         self.count += 1
         if self.count > MOST:
             raise TooLarge(f"more than {MOST} operations")
+
+
+def key_of(value: Value) -> tuple[object, ...]:
+    """What an operation is found by."""
+    return (value.op, value.data, *map(id, value.args))
 
 
 def where_of(value: Value) -> tuple[str, int, str]:

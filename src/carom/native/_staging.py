@@ -9,7 +9,7 @@ trace is of another kind (eager, batched, reverse), or JAX has other insides, `b
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -172,8 +172,8 @@ TANGENTS: dict[str, Callable[[Emit, Any, list[Tangent]], Tangent]] = {
 FLAT = ("lt", "le", "gt", "ge", "eq", "ne", "bitwise_and", "bitwise_or", "bitwise_not")  # flags have no derivative
 
 
-def shortcuts() -> list[tuple[Any, Callable[..., Value]]]:
-    """Primitives, and what takes the place of the `bind` of each; none where this JAX has other insides."""
+def shortcuts() -> list[tuple[Any, str, Any, Callable[..., Any]]]:
+    """(where, name, JAX's own or None if it has none there, ours) of insides; none where this JAX has other ones."""
     _Insides.known = _Insides.known and _tried()
     if not _Insides.known:
         return []
@@ -183,7 +183,31 @@ def shortcuts() -> list[tuple[Any, Callable[..., Value]]]:
     written += [Written(name, one, one) for name in ("lt", "le", "gt", "ge", "eq", "ne")]
     written += [Written(name, flag, flag) for name in ("bitwise_and", "bitwise_or")]
     written += [Written("select_n", flag, one, one), Written("bitwise_not", flag)]
-    return [(each.primitive, each.instead(each.primitive.bind)) for each in written]
+    changed: list[tuple[Any, str, Any, Any]] = [
+        (each.primitive, "bind", None, each.instead(each.primitive.bind)) for each in written
+    ]
+    return [*changed, (core, "eval_jaxpr", core.eval_jaxpr, evaluated(core.eval_jaxpr))]
+
+
+def evaluated(usual: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """Evaluates a jaxpr as JAX does, which for every equation also sets what it set before, and tells where it is from.
+
+    Most derivatives are traced so: of what was traced once, equation by equation.
+    """
+
+    def evaluate(jaxpr: Any, consts: Sequence[Value], *args: Value, **how: bool) -> list[Any]:
+        here, literal = core.current_jaxpr_eqn_context(), core.Literal
+        if any(eqn.ctx is not here for eqn in jaxpr.eqns):
+            return usual(jaxpr, consts, *args, **how)
+        known = dict(zip(jaxpr.constvars, consts, strict=True)) | dict(zip(jaxpr.invars, args, strict=True))
+        for eqn in jaxpr.eqns:
+            primitive = eqn.primitive
+            operands = [x.val if isinstance(x, literal) else known[x] for x in eqn.invars]
+            out = primitive.bind(*operands, **primitive.get_bind_params(eqn.params))
+            known.update(zip(eqn.outvars, out if primitive.multiple_results else (out,), strict=True))
+        return [x.val if isinstance(x, literal) else known[x] for x in jaxpr.outvars]
+
+    return evaluate
 
 
 def _tried() -> bool:

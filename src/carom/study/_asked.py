@@ -12,6 +12,7 @@ from jaxtyping import PyTree
 
 from .. import errors, registry
 from .._arguments import Count, NamesInOrder
+from ..hybrid import outcome
 from ..hybrid.world import World
 from ..quantities import Function, Times
 from .recording import AbstractRecorder, AtTimes, LaneMeasure, Returns, first_impacts
@@ -30,14 +31,22 @@ class Asked:
     tables: dict[str, LaneMeasure]
 
     def read(
-        self, records: dict[str, dict[str, Any]]
+        self, records: dict[str, dict[str, Any]], codes: Any
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Measures (lanes,), columns of the first impacts (lanes, rows), returns, states at times; nan: none."""
-        kept = {key: {name: np.asarray(x) for name, x in columns.items()} for key, columns in records.items()}
+        """Measures (lanes,), columns of the first impacts (lanes, rows), returns, states at times; nan: none.
+
+        `codes`: how the lanes ended; one that was impossible has no measures, not even a count of nothing.
+        """
+        ran = ~np.isin(np.asarray(codes), outcome.IMPOSSIBLE)
+        kept = {
+            each.key: dict(each.handed({name: np.asarray(x) for name, x in records[each.key].items()}))
+            for each in self.recorders
+        }
         measures, tables = (
             {name: each.read(kept[each.recorder.key]) for name, each in found.items()}
             for found in (self.measures, self.tables)
         )
+        measures = {name: np.where(ran, value, np.nan) for name, value in measures.items()}
         return measures, tables, kept.get("returns", {}), kept.get("at", {})
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,7 @@ from .recording.recorder import AbstractRecorder, sight_of
 LONG = 100  # lanes on a CPU from which a program is compiled thoroughly
 UNROLLING_PAYS, UNROLLED = 1_000, 15.0  # on a CPU: lanes from which stages are unrolled, and up to which weight
 
+Form = Literal["short", "unrolled", "rolled"]  # of a solver's stages
 Start = Callable[[Any], State] | None  # a function of the lane's parameters, or None where the rows are given
 
 
@@ -112,14 +113,26 @@ def refuse_too_many(make: Function, how: How, parameters: PyTree, given: PyTree,
     lanes = len(jax.tree.leaves(parameters)[0])
     if lanes < memory.LARGE:
         return
-    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(np.shape(x)[1:], jnp.result_type(x)), (parameters, given))
-    carry = jax.eval_shape(partial(_begin, make, how), *one, 1.0)
-    first = memory.size_of(one)
-    last = memory.size_of((carry.t, carry.y, carry.phases, carry.memory, carry.steps, carry.events, carry.depth))
+    leaves, tree = jax.tree.flatten((parameters, given))
+    first, last, whole = _sizes(make, how, tree, tuple((np.shape(x)[1:], jnp.result_type(x)) for x in leaves))
     memory.refuse_beyond(lanes, lanes * memory.COPIES * (first + last), memory.of_host(), "the memory that is free")
     if kernel is not None:
-        each = first + (last if kernel else memory.LOCKSTEP * memory.size_of(carry))
+        each = first + (last if kernel else memory.LOCKSTEP * whole)
         memory.refuse_beyond(lanes, lanes * each, memory.of_device(), "the accelerator's memory that is free")
+
+
+@functools.lru_cache(256)
+def _sizes(make: Function, how: How, tree: Any, shapes: tuple[Any, ...]) -> tuple[float, float, float]:
+    """What a lane is given, what it leaves behind, and all that it carries [byte]."""
+    one = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(*shape) for shape in shapes])
+
+    def ends(p: PyTree, given: PyTree, until: Real) -> tuple[Carry, Any]:
+        carry = _begin(make, how, p, given, until)
+        kept = (carry.t, carry.y, carry.phases, carry.memory, carry.steps, carry.events, carry.depth)
+        return carry, (kept, _nothing_yet(make(p), how, carry))
+
+    carry, last = jax.eval_shape(ends, *one, 1.0)
+    return memory.size_of(one), memory.size_of(last), memory.size_of(carry)
 
 
 def on_gpu(
@@ -149,7 +162,7 @@ def _kernel(make: Function, how: How, integration: Integration, parameters: PyTr
     key = (make, how, integration.solver, jax.tree.structure(one), shapes)
     found = _KERNELS.get(key)
     if found is None:
-        lane = partial(_lane, make, how, True)
+        lane = partial(_lane, make, how, "rolled")
         found = _KERNELS[key] = native.Kernel(*native.source_of(lane, (integration,), one))
     return found
 
@@ -178,11 +191,11 @@ def _ends(world: World, how: How, first: Carry, last: Carry, kept: tuple[Any, ..
     return Ends(c.t, c.y, c.phases, c.memory, c.steps, c.events, c.depth, c.outcome, world.extra_of(c.y), records)
 
 
-def _lane(make: Function, how: How, unrolled: bool, integration: Integration, p: PyTree, given: PyTree) -> Ends:
+def _lane(make: Function, how: How, form: Form, integration: Integration, p: PyTree, given: PyTree) -> Ends:
     """One lane, from its start to its end."""
     world, solver = make(p), integration.solver
-    if unrolled and isinstance(solver, RungeKutta):
-        solver = dataclasses.replace(solver, unrolled=True)
+    if isinstance(solver, RungeKutta):
+        solver = dataclasses.replace(solver, form=form)
     first = _begin(make, how, p, given, integration.until)
     return _ends(world, how, first, *_to_end_seen(world, dataclasses.replace(integration, solver=solver), how, first))
 
@@ -195,7 +208,8 @@ def _one_by_one(make: Function, how: How, many: bool, rows: tuple[PyTree, PyTree
 
     def one(x: PyTree) -> Ends:
         # Unrolled stages take a third longer to compile, and are a fifth faster.
-        return _lane(make, how, many and make(x[0]).weight <= UNROLLED, integration, *x)
+        form: Form = "unrolled" if many and make(x[0]).weight <= UNROLLED else "short"
+        return _lane(make, how, form, integration, *x)
 
     return jax.lax.map(one, rows)
 

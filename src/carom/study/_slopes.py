@@ -84,7 +84,7 @@ def _all(
         def run(p: PyTree) -> Any:
             over_time = (Series(at, wanted.signals),) if wanted.signals else ()
             how = How(begin, any(_ledger(r) for r in wanted.recorders), (*over_time, *wanted.recorders))
-            lane = _lane(make, how, False, dataclasses.replace(integration, until=end), p, None)
+            lane = _lane(make, how, "short", dataclasses.replace(integration, until=end), p, None)
             return lane.records, lane.outcome
 
         if direction is None:

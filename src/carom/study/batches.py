@@ -25,8 +25,6 @@ from ._asked import NOTHING, Asked, asked_of, traced_asked
 from ._lanes import Ends, How, Start, on_cpu, on_gpu, refuse_too_many, state_of
 from .recording import Returns
 
-KERNEL_PAYS = 256  # lanes on a GPU from which a thread for each is faster than all of them in lockstep
-
 
 class Batch(eqx.Module):
     """Ends of many runs; arrays over the lanes."""
@@ -139,7 +137,7 @@ def batch(
         )
     how = How(begin, chosen.ledger, asked.recorders)
     on_host = jax.default_backend() == "cpu"
-    wanted = not on_host and (lanes >= KERNEL_PAYS if one_kernel is None else one_kernel)
+    wanted = not on_host and one_kernel is not False
     refuse_too_many(make, how, parameters, given, None if on_host else wanted)
     if on_host:
         carry, back_end = on_cpu(make, how, parameters, given, integration)
@@ -168,7 +166,7 @@ def _batch_of(carry: Ends, made: Made, asked: Asked, ends: tuple[str, ...]) -> B
         carry.extra,
         ends,
         made,
-        *asked.read(carry.records),
+        *asked.read(carry.records, carry.outcome),
         states=carry.y.extra,
     )
 
@@ -190,13 +188,7 @@ def _starts(start: StartLike, lanes: int) -> tuple[Start, State | None]:
 
 def _refusal(make: Function, parameters: PyTree, given: PyTree, how: How, lane: int, codes: np.ndarray) -> str | None:
     """What `simulate` would say of a lane's numbers: they are looked at one by one only when something is wrong."""
-    if codes[lane] not in (
-        outcome.BAD_NUMBER,
-        outcome.STARTS_INSIDE,
-        outcome.CANNOT_START,
-        outcome.TOO_FAR,
-        outcome.UNMET,
-    ):
+    if codes[lane] not in outcome.IMPOSSIBLE:
         return None
     one = jax.tree.map(lambda x: np.asarray(x)[lane], (parameters, given))
     try:

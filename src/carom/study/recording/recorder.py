@@ -86,6 +86,10 @@ class AbstractRecorder(abc.ABC):
     def end(self, world: World, last: Carry, kept: PyTree) -> dict[str, Any]:
         """What is handed out of the lane, by name."""
 
+    def handed(self, columns: Columns) -> Columns:
+        """What was handed out of all lanes, as it is read."""
+        return columns
+
     def joined(self, other: AbstractRecorder) -> AbstractRecorder:
         """One recorder for both of a key."""
         return self

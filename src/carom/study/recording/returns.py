@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ... import errors
+from ... import errors, native
 from ..._arguments import PassageLike
 from ...hybrid._carry import Carry
 from ...hybrid.scene import Continuous, merge
 from ...hybrid.world import World
 from ...quantities import Flag, Function, Index, Real
-from .recorder import AbstractRecorder, Sight, peak_within
+from .recorder import AbstractRecorder, Columns, Sight, peak_within
 
 NOISE = 1e-12  # of the largest value so far: what is smaller is zero already
 NARROWED = 12  # times; Newton's method, kept within a bracket, needs five
@@ -73,13 +74,10 @@ class Returns:
 
 
 class Rows(NamedTuple):
-    """Returns so far, and those that are kept."""
+    """Returns so far, and those that are kept: a row for each, of t, q, v and whether it jumped."""
 
     count: Any
-    t: Any
-    q: tuple[Any, ...]
-    v: tuple[Any, ...]
-    jumped: Any
+    table: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,35 +87,36 @@ class _Returns(AbstractRecorder):
     key = "returns"
 
     def _none(self, world: World) -> Rows:
-        column = jnp.full(self.keep, jnp.nan)
-        columns = (column,) * world.mechanism.dof
-        return Rows(jnp.asarray(0), column, columns, columns, jnp.zeros(self.keep, dtype=bool))
+        return Rows(jnp.asarray(0), native.buffer(jnp.full((self.keep, 2 * world.mechanism.dof + 2), jnp.nan)))
 
     def _put(self, rows: Rows, when: Flag, jumped: Flag, where: Callable[[], tuple[Any, Continuous]]) -> Rows:
         """One return more, which is kept if it is its turn."""
         turn = rows.count % self.keep if self.discard is None else rows.count - self.discard
+        dof = rows.table.shape[1] // 2 - 1
 
-        def kept(rows: Rows) -> Rows:
+        def put(table: Any) -> Any:
             t, y = where()
-            here = jnp.arange(self.keep) == turn
-            q, v = (
-                tuple(jnp.where(here, x[k], column) for k, column in enumerate(columns))
-                for x, columns in ((y.q, rows.q), (y.v, rows.v))
-            )
-            return rows._replace(t=jnp.where(here, t, rows.t), q=q, v=v, jumped=jnp.where(here, jumped, rows.jumped))
+            numbers = [t, *(y.q[k] for k in range(dof)), *(y.v[k] for k in range(dof)), jumped]
+            row = jnp.stack([jnp.asarray(x, dtype=float) for x in numbers])
+            return jax.lax.dynamic_update_slice(table, row[None], (turn, jnp.zeros_like(turn)))
 
-        rows = jax.lax.cond(when & (turn >= 0) & (turn < self.keep), kept, lambda r: r, rows)
-        return rows._replace(count=rows.count + when)
+        # In a branch, and at an index: most attempts see no return, and the table stays where it is.
+        kept = jax.lax.cond(when & (turn >= 0) & (turn < self.keep), put, lambda table: table, rows.table)
+        return Rows(rows.count + when, kept)
 
     def _full(self, rows: Rows) -> Any:
         return False if self.discard is None else rows.count >= self.discard + self.keep
 
-    def _handed(self, rows: Rows) -> dict[str, Any]:
+    def handed(self, columns: Columns) -> Columns:
+        """Columns of the table, the oldest return first."""
+        count, table = np.asarray(columns["count"]), np.asarray(columns["table"])
         if self.discard is None:  # the oldest of those that are kept stands where the next one would
-            around = (jnp.arange(self.keep) + jnp.where(rows.count > self.keep, rows.count, 0)) % self.keep
-            rows = Rows(rows.count, *jax.tree.map(lambda column: column[around], tuple(rows[1:])))
-        q, v = (jnp.stack(x, axis=-1) for x in (rows.q, rows.v))
-        return {"count": rows.count, "t": rows.t, "q": q, "v": v, "jumped": rows.jumped}
+            first = np.where(count > self.keep, count, 0)
+            around = (np.arange(self.keep) + first[..., None]) % self.keep
+            table = np.take_along_axis(table, around[..., None], axis=-2)
+        dof = table.shape[-1] // 2 - 1
+        q, v = table[..., 1 : 1 + dof], table[..., 1 + dof : 1 + 2 * dof]
+        return {"count": count, "t": table[..., 0], "q": q, "v": v, "jumped": table[..., -1] == 1.0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +133,7 @@ class EventReturns(_Returns):
         return self._put(kept, met, jnp.asarray(True), lambda: (sight.new.t, sight.new.y))
 
     def end(self, world: World, last: Carry, kept: Rows) -> dict[str, Any]:
-        return self._handed(kept)
+        return kept._asdict()
 
     def satisfied(self, kept: Rows) -> Any:
         return self._full(kept)
@@ -167,7 +166,7 @@ class Passages(_Returns):
         return Told(zero, zero, self._none(world))
 
     def end(self, world: World, last: Carry, kept: Told) -> dict[str, Any]:
-        return self._handed(kept.rows)
+        return kept.rows._asdict()
 
     def satisfied(self, kept: Told) -> Any:
         return self._full(kept.rows)

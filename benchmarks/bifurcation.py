@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import jax
 import numpy as np
-from examples.relief_valve import valve
+from examples.relief_valve import start, valve
 
 DISCARD, KEEP = 1024, 32
 SETTINGS = carom.Settings("dopri8", rtol=1e-10, atol=1e-10, ledger=False)
-START = valve(3.0).state(base=(0.2, 0.0))
+START = start(valve(3.0))
 KNOWN = {3.0: [2.4935946769], 5.0: [4.8309823800], 6.0: [5.6354782364, 7.1092973535]}
 
 
@@ -56,7 +56,7 @@ def check() -> None:
             raise SystemExit(f"flow {flow:g} should give {known}")
 
 
-def measure(lanes: int, repeats: int, out: Path | None) -> None:
+def measure(lanes: int, repeats: int, out: Path | None, data: Path | None) -> None:
     flows = np.linspace(0.2, 10.0, lanes)
     times = []
     for _ in range(repeats + 1):
@@ -66,15 +66,25 @@ def measure(lanes: int, repeats: int, out: Path | None) -> None:
     best = min(times[1:], default=times[0])
     print(f"{lanes:>9} flows: {best:.3g} s, {lanes / best:,.0f} flows/s; first call {times[0]:.3g} s")
     print(f"          {ends}", flush=True)
+    if data is not None:
+        np.savez_compressed(data, flows=flows, highest=highest.astype(np.float32), lowest=lowest.astype(np.float32))
     if out is not None:
-        empty = np.zeros((KEEP, 0)), np.zeros(KEEP, dtype=bool)
-        rows = [carom.study.Section(np.arange(KEEP), tops[:, None], *empty) for tops in highest]
-        picture = carom.figures.bifurcation_diagram(flows, rows)
-        axes = picture.axes[0]
-        axes.plot(np.repeat(flows, KEEP), lowest.ravel(), ".", markersize=0.6, color="0.75", zorder=0, label="lowest")
-        axes.set_xlabel("flow q [-]")
-        axes.set_ylabel("lift where the disk turns [-]")
-        picture.savefig(out)
+        draw(flows, highest, lowest, out)
+
+
+def draw(flows: np.ndarray, highest: np.ndarray, lowest: np.ndarray, out: Path) -> None:
+    """The picture: highest lifts by their period, lowest ones in grey."""
+    empty = np.zeros((KEEP, 0)), np.zeros(KEEP, dtype=bool)
+    rows = [carom.study.Section(np.arange(KEEP), tops[:, None], *empty) for tops in highest]
+    picture = carom.figures.bifurcation_diagram(flows, rows)
+    axes = picture.axes[0]
+    axes.plot(np.repeat(flows, KEEP), lowest.ravel(), ".", markersize=0.6, color="0.75", zorder=0, label="lowest")
+    if len(flows) > 5_000:  # points, not dots, which would cover the bands of chaos
+        for line in axes.lines:
+            line.set(marker=",", markersize=1, alpha=0.5)
+    axes.set_xlabel("flow q [-]")
+    axes.set_ylabel("lift where the disk turns [-]")
+    picture.savefig(out)
 
 
 def main() -> None:
@@ -82,11 +92,17 @@ def main() -> None:
     parser.add_argument("--lanes", type=int, nargs="+", default=[200])
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--out", type=Path, help="the picture of the last number of lanes")
+    parser.add_argument("--data", type=Path, help="the lifts of the last number of lanes, to be drawn elsewhere")
+    parser.add_argument("--draw", type=Path, metavar="DATA", help="draw what --data wrote into --out, and stop")
     asked = parser.parse_args()
+    if asked.draw is not None:
+        kept = np.load(asked.draw)
+        draw(kept["flows"], kept["highest"], kept["lowest"], asked.out)
+        return
     print(f"JAX {jax.__version__} on {jax.devices()[0].device_kind}")
     check()
     for lanes in asked.lanes:
-        measure(lanes, asked.repeats, asked.out)
+        measure(lanes, asked.repeats, asked.out, asked.data)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from examples.impact_oscillator import DAMPING, oscillator
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.optimize import brentq
+from verify.test_sweep_cluster import COMMAND, PATIENCE
 
 import carom
 
@@ -77,17 +78,25 @@ def flown(t, x, v):
     return at
 
 
-def exponent_by_hand(periods):
+def passing(at, t):
+    """Instants between which a stop is passed for the first time after `t`."""
+    low = t
+    while True:
+        times = low + np.linspace(1e-9, 2.0, 2_001)
+        beyond = np.flatnonzero(np.abs(at(times)[0]) > 1.0)
+        if len(beyond):
+            return times[beyond[0] - 1] if beyond[0] else low, times[beyond[0]]
+        low = times[-1]
+
+
+def exponent_by_hand(place, periods):
     """The largest exponent from flights in closed form and the matrices of flights and blows."""
-    t, x, v, until = 0.0, 0.2, 0.1, periods * PERIOD
+    t, x, v, until = 0.0, place, 0.1, periods * PERIOD
     direction, grown, counted = np.array([0.6, 0.8]), 0.0, 0.0
     while t < until:
         at = flown(t, x, v)
-        times = t + np.linspace(1e-9, 40.0, 40_001)
-        beyond = np.flatnonzero(np.abs(at(times)[0]) > 1.0)
-        k = int(beyond[0])
-        low = times[k - 1] if k else t
-        hit = brentq(lambda s, at=at: np.abs(at(s)[0]) - 1.0, low, times[k], xtol=1e-13) if k else t
+        low, high = passing(at, t)
+        hit = brentq(lambda s, at=at: np.abs(at(s)[0]) - 1.0, low, high, xtol=1e-13) if low > t else t
         place, before = at(hit)
         after = -RESTITUTION * before
         pull = AMPLITUDE * np.cos(FREQUENCY * hit) - place
@@ -103,11 +112,16 @@ def exponent_by_hand(periods):
 
 
 def test_chaos_between_two_stops():
+    """The means of four starts, one beside the other: 1,500 periods of each tell an exponent to some 3 %."""
     world = oscillator(FREQUENCY, AMPLITUDE, RESTITUTION)
-    start = world.state(slides=[0.2], slide_rates=[0.1])
-    found = carom.lyapunov(world, start, until=1500 * PERIOD, every=PERIOD, discard=50 * PERIOD)
-    assert found.exponents[0] == pytest.approx(exponent_by_hand(1500), rel=0.05)
-    assert found.exponents[0] > 0.05 and abs(found.exponents[1]) < 1e-3 and 2.0 < found.dimension < 2.5
+    largest, places = [], (0.2, 0.1, -0.3, 0.5)
+    for place in places:
+        start = world.state(slides=[place], slide_rates=[0.1])
+        found = carom.lyapunov(world, start, until=1500 * PERIOD, every=PERIOD, discard=50 * PERIOD)
+        largest.append(found.exponents[0])
+        assert found.exponents[0] > 0.05 and abs(found.exponents[1]) < 1e-3 and 2.0 < found.dimension < 2.5
+    by_hand = [exponent_by_hand(place, 1500) for place in places]
+    assert np.mean(largest) == pytest.approx(np.mean(by_hand), rel=0.05)
 
 
 def test_a_latin_hypercube_of_4096_arms(tmp_path):
@@ -135,13 +149,11 @@ data = xarray.open_zarr(sys.argv[1], consolidated=False)
 assert dict(data.sizes) == {"start.base.1": 40, "contacts.floor.normal.restitution": 20, "impact": 3}, data.sizes
 fall = np.sqrt(2 * (data["start.base.1"] - 0.1) / 9.8)
 first = data["impact.t_start"].sel(impact=1)
-assert np.allclose(first, fall) and data["impact.t_start"].attrs["units"] == "s"
+assert float(abs(first - fall).max()) < 1e-9 and data["impact.t_start"].attrs["units"] == "s"
 """
 
 
 def test_what_four_processes_wrote_plain_xarray_reads(tmp_path):
-    from .test_sweep_cluster import COMMAND, PATIENCE
-
     place = tmp_path / "study.zarr"
     subprocess.run([*COMMAND, str(place), "--cluster", "local:4"], check=True, timeout=PATIENCE)
     subprocess.run([sys.executable, "-c", PLAIN, str(place)], check=True, timeout=PATIENCE, cwd=tmp_path)

@@ -90,8 +90,8 @@ def ask(browser, expression):
 
 
 def wait(browser, expression):
-    """Until it is true; a failure tells what was waited for."""
-    for _ in range(200):
+    """Until it is true, be the machine ever so busy; a failure tells what was waited for."""
+    for _ in range(1_200):
         if ask(browser, expression):
             return
         time.sleep(0.05)

@@ -32,6 +32,33 @@ def test_values_beneath_the_pointer_and_the_command_of_a_run(browser, page):
     assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
+COLOURS = """
+const ratio = canvas.width / canvas.clientWidth, wide = view.w - room.left - room.right;
+const high = view.h - room.top - room.bottom;
+const shares = [0.03, 0.13, 0.31, 0.47, 0.69, 0.83, 0.97], values = study.variables.force.values, off = [];
+const nearer = (k, at) =>
+  spots.reduce((best, s) => (Math.abs(s[k] - at) < Math.abs(best - at) ? s[k] : best), spots[0][k]);
+for (const a of shares) for (const b of shares) {
+  const x = room.left + a * wide, y = room.top + b * high, own = [nearer(0, x), nearer(1, y)];
+  const run = spots.find((s) => s[0] === own[0] && s[1] === own[1])[2];
+  const wanted = colour(values[run] / 11).match(/[0-9]+/g);
+  const seen = pen.getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1).data;
+  if (wanted.some((c, k) => Math.abs(c - seen[k]) > 2)) off.push([a, b, run, [...seen]]);
+}
+return off;
+"""
+
+
+def test_a_map_of_uneven_values_has_the_colour_of_the_nearest_run_everywhere(browser, tmp_path):
+    dims, values = ("mu", "angle"), np.arange(12.0).reshape(3, 4)
+    told = {"outcome": (dims, np.ones((3, 4), dtype=np.int8)), "force": (dims, values)}
+    data = xarray.Dataset(told, {"mu": [0.01, 0.1, 1.0], "angle": [1.0, 2.0, 5.0, 20.0]})
+    sized(browser, 1100, 900)
+    browser.get(study_page(data, tmp_path / "study.html").as_uri())
+    assert browser.execute_script(COLOURS) == []
+    browser.get_log("browser")  # has what Chromium says of pictures that are read
+
+
 def test_a_phone_shows_letters_that_can_be_read(browser, page):
     """One pixel of the picture is one of the screen's, so that letters have their 13 of them; dark is drawn dark."""
     sized(browser, 390, 844)

@@ -52,6 +52,10 @@ def test_a_study_its_page_and_what_failed(run, tmp_path, quick):
     np.testing.assert_allclose(found["impact.1.t_start"].values[1:], known, rtol=1e-12)
     assert '"axes"' in page.read_text()
     assert run("sweep", "ball-drop", *GRID, "--out", place, "--quiet") == (0, f"{place}\n", "")
+    assert (
+        "failed: 1, all of them before this command; `outcome` says which"
+        in run("sweep", "ball-drop", *GRID, "--out", place)[1]
+    )
 
 
 def test_a_run_of_a_study_is_opened_by_its_numbers(run, tmp_path, quick):

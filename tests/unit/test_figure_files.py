@@ -137,3 +137,21 @@ def test_styles_and_formats_that_are_none(tmp_path):
     with pytest.raises(carom.CaromError, match=r"bad.mplstyle', is no style sheet of matplotlib"):
         Pictures("pdf", None, str(tmp_path / "bad.mplstyle")).checked()
     assert OWN.exists() and io.BytesIO(OWN.read_bytes()).read(1) == b"#"
+
+
+@pytest.mark.parametrize("name", ["energy", "phase", "snapshots", "reaction"])
+def test_a_png_file_has_the_pixels_that_matplotlib_writes(name, tmp_path):
+    """Of figures in which nothing was arranged before; what a style asks for beyond that is left to matplotlib."""
+    from matplotlib import image
+    from matplotlib.figure import Figure
+
+    run = rigid_run()
+    first, second = run.plot.draw(name), run.plot.draw(name)
+    first.savefig(tmp_path / "own.png")
+    Figure.savefig(second, tmp_path / "theirs.png", dpi=160)
+    own, theirs = (image.imread(tmp_path / f"{whose}.png") for whose in ("own", "theirs"))
+    np.testing.assert_array_equal(own, theirs[..., : own.shape[2]])
+    assert np.all(theirs[..., own.shape[2] :] == 1.0) and own.shape[2] == 3
+    first.savefig(half := io.BytesIO(), format="png", dpi=80)
+    half.seek(0)
+    assert image.imread(half).shape[0] == pytest.approx(own.shape[0] / 2, abs=1)

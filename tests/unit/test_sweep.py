@@ -60,7 +60,8 @@ def test_every_run_is_the_run_alone(data):
 def test_an_impossible_run_says_so_and_has_no_numbers(data):
     found = data.sel({HEIGHT: HEIGHTS[3]})
     assert np.all(found["outcome"] == outcome.STARTS_INSIDE)
-    assert np.all(np.isnan(found["impact.1.restitution"]))
+    for name in MEASURES:
+        assert np.all(np.isnan(found[name])), name
     assert str(outcome.STARTS_INSIDE) in json.loads(data["outcome"].attrs["words"])
 
 
@@ -84,7 +85,14 @@ def test_a_store_is_read_by_xarray_alone(stored, data):
     assert found[LAW].attrs["flag_meanings"] == "newton poisson"
     for name in data.data_vars:
         np.testing.assert_array_equal(found[name].values, data[name].values)
+    assert found[HEIGHT].attrs["units"] == "m" and "units" not in found[LAW].attrs
     assert found["impact.1.restitution"].attrs["units"] == "-" and found["impact.2.t_start"].attrs["units"] == "s"
+
+
+def test_a_store_is_read_in_the_order_in_which_it_was_asked_for(stored, data):
+    found = study_store.read_study(stored)
+    assert list(found.coords) == list(data.coords) and list(found.data_vars) == list(data.data_vars)
+    assert list(found.data_vars)[:4] == ["outcome", "time", *MEASURES[:2]]
 
 
 def test_what_was_interrupted_is_gone_on_with(tmp_path, data, monkeypatch):

@@ -89,7 +89,7 @@ def _curve(axes: Axes, data: StudyLike, name: Name, dim: Name) -> None:
     edges = _edges(np.asarray(at, dtype=float))
     for k in np.flatnonzero(~np.isin(data["outcome"].values, GOOD)):
         axes.axvspan(edges[k], edges[k + 1], color="0.85", hatch="///", zorder=0.4)
-    axes.set_xlabel(dim)
+    axes.set_xlabel(_named(data, dim))
     axes.set_ylabel(_unit(data, name))
     if words is not None:
         axes.set_xticks(at, words)
@@ -107,8 +107,8 @@ def _map(figure: Figure, axes: Axes, data: StudyLike, name: Name, dims: list[str
         axes.pcolor(*borders, shade, cmap="gray", alpha=0.0, hatch="////", edgecolor="0.3", linewidth=0.0)
     figure.colorbar(drawn, ax=axes, label=_unit(data, name))
     axes.grid(False)
-    axes.set_xlabel(dims[1])
-    axes.set_ylabel(dims[0])
+    axes.set_xlabel(_named(data, dims[1]))
+    axes.set_ylabel(_named(data, dims[0]))
     for put, at, words in ((axes.set_xticks, x, x_words), (axes.set_yticks, y, y_words)):
         if words is not None:
             put(at, words)
@@ -117,6 +117,12 @@ def _map(figure: Figure, axes: Axes, data: StudyLike, name: Name, dims: list[str
 def _unit(data: StudyLike, name: Name) -> str:
     unit = data[name].attrs.get("units", "-")
     return f"{_last(name)} [{unit}]" if unit not in ("-", "") else _last(name)
+
+
+def _named(data: StudyLike, dim: Name) -> str:
+    """A parameter by its path, with its unit if it has one."""
+    unit = data[dim].attrs.get("units")
+    return f"{dim} [{unit}]" if unit else dim
 
 
 def bifurcation_diagram(values: Given, sections: Sequence[Section], index: int = 0, *, near: float = 1e-6) -> Any:

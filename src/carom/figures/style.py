@@ -17,6 +17,7 @@ import numpy as np
 from .. import _cache, errors
 from .._arguments import Name
 from ..result.result import Result
+from ._painting import sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,12 +117,19 @@ def page(*, fine: bool = False, **options: Any) -> Iterator[Any]:
     """A figure to draw on, in carom's style; with `fine` lines."""
     matplotlib = library()
     with matplotlib.rc_context():
-        matplotlib.style.use([str(OWN), _look.get().sheet])
+        matplotlib.rcParams.update(_own_rules())
+        if _look.get().sheet != str(OWN):
+            matplotlib.style.use(_look.get().sheet)
         if fine:
             matplotlib.rcParams["lines.linewidth"] *= FINE
-        figure = _sheet()(layout="constrained", **options)
+        figure = sheet()(layout="constrained", **options)
         yield figure
         _plain_ticks(figure)
+
+
+@functools.cache
+def _own_rules() -> Any:
+    return library().rc_params_from_file(str(OWN), use_default_template=False)
 
 
 @contextlib.contextmanager
@@ -139,26 +147,6 @@ def halves(figure: Figure) -> tuple[Any, Any]:
         figure.set_figheight(2.0 * figure.get_figheight())
     parts: Any = figure.subfigures(1, 2, width_ratios=(1.0, 1.45)) if beside else figure.subfigures(2, 1)
     return parts[0], parts[1]
-
-
-@functools.cache
-def _sheet() -> Any:
-    library()
-    from matplotlib import rc_context, rcParams
-    from matplotlib.figure import Figure
-
-    class Sheet(Figure):  # type: ignore[misc, unused-ignore]
-        """A figure that is saved as it was drawn: how fonts are embedded is decided there."""
-
-        def __init__(self, *given: Any, **options: Any) -> None:
-            super().__init__(*given, **options)
-            self._rules = rcParams.find_all(r"^(pdf|ps|svg|savefig)\.").copy()
-
-        def savefig(self, *given: Any, **options: Any) -> None:
-            with rc_context(self._rules):
-                super().savefig(*given, **options)
-
-    return Sheet
 
 
 def panels(figure: Figure, rows: int, columns: int = 1, *, height: float = PANEL, share: Any = True) -> list[Any]:
@@ -249,8 +237,8 @@ def mark_impacts(axes: Axes, result: Result, named: bool = True) -> None:
     if not len(instants):
         return
     if len(instants) <= 60:
-        for t in instants:
-            axes.axvline(t, color="0.6", linewidth=0.5, zorder=0.5)
+        every, ends = np.repeat(instants, 3), np.tile([0.0, 1.0, np.nan], len(instants))
+        axes.plot(every, ends, transform=axes.get_xaxis_transform(), color="0.6", linewidth=0.5, zorder=0.5)
     label = "impact" if named else None
     top = np.ones_like(instants)
     edge = axes.get_xaxis_transform()

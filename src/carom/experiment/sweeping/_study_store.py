@@ -10,6 +10,7 @@ import contextlib
 import datetime
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from ...result._columns import IMPACTS
 from ...result._files import sentence
 from ...scenario.schema_data import meaning_at
 from ...study._asked import Asked
+from ...study.recording.first_impacts import FIELDS
 from ..measures import kind_of
 from ._study_plan import POINT, Plan, differences
 from ._study_task import Done, empty
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 MARK = "carom_study"  # the attribute by which a store is known
 IMPACT = "impact"  # the dimension of tables of impacts
+
+
+UNIT = re.compile(r"\[((?:(?:kg|rad|Hz|Pa|[msNJW1])(?:\^[\d.]+)?[ /]?)+)\]")  # in the words for a field: N m/rad
 
 
 def sheet(plan: Plan, asked: Asked) -> xarray.Dataset:
@@ -76,6 +81,8 @@ def _about(plan: Plan) -> dict[str, Any]:
 def _coordinate(path: str, values: tuple[Any, ...], category: bool) -> tuple[np.ndarray, dict[str, Any]]:
     """Numbers as they are; categories as codes, with their words beside."""
     about = {"long_name": _meaning(path)}
+    unit = UNIT.search(about["long_name"])
+    about |= {"units": unit[1]} if unit else {}
     if not category or all(isinstance(x, float | int) and not isinstance(x, bool) for x in values):
         return np.array(values, dtype=float), about
     words = list(dict.fromkeys(map(str, values)))
@@ -195,11 +202,17 @@ def read_study(path: Path) -> xarray.Dataset:
     """A study as a Dataset, in memory; categories by their words."""
     import xarray
 
-    if identity_of(path) is None:
+    known = identity_of(path)
+    if known is None:
         raise CaromError(f"{path} holds no study; `carom sweep` makes one")
     with _legible(path):
         data = xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load()
-    return in_words(data)
+    # As they were asked for: a folder has no order, and so Zarr has none.
+    names = ["outcome", "time", *known["measures"], *(f"{IMPACT}.{field}" for field in FIELDS)]
+    names += sorted(str(name) for name in data.data_vars if name not in names)
+    axes = [*(path for path, _ in known["axes"]), IMPACT]
+    coords = {name: data[name].variable for name in axes if name in data.coords}
+    return in_words(xarray.Dataset({name: data[name].variable for name in names if name in data}, coords, data.attrs))
 
 
 @contextlib.contextmanager

@@ -25,7 +25,6 @@ from ._study_plan import Plan, words_of
 
 TOLD = 5  # failed runs of a task that are told by name
 GOOD = outcome.GOOD
-OPAQUE = (outcome.BAD_NUMBER, outcome.STARTS_INSIDE, outcome.CANNOT_START, outcome.TOO_FAR, outcome.UNMET)
 
 
 class Failure(NamedTuple):
@@ -99,7 +98,7 @@ def _run_kind(
         bad = [k for k in out.failed if k < len(lanes)]
         codes = np.asarray(out.outcome)
         for k in bad[:TOLD]:
-            words = why(lane, numbers[k]) if codes[k] in OPAQUE else None
+            words = why(lane, numbers[k]) if codes[k] in outcome.IMPOSSIBLE else None
             made.reasons[int(lanes[k])] = words or outcome.describe(int(codes[k]))
         return
     groups, refused = built_one_by_one(lane, numbers)

@@ -94,9 +94,17 @@ function frame(xs, ys, xTicks, yTicks, xWords, yWords, xName, yName) {
 
 const words = (axis) => (axis.values.every((v) => typeof v === "number") ? null : axis.values.map(String));
 
-function padded(values) { // half a cell beyond the outermost values
-  const [low, high] = span(values), step = new Set(values).size > 1 ? (high - low) / (new Set(values).size - 1) : 1;
-  return values.length > 1 && low !== high ? [low - step / 2, high + step / 2] : [low, high];
+function cells(values) { // borders of the cell around each value, halfway to its neighbours
+  const own = [...new Set(values)].sort((a, b) => a - b), gaps = own.slice(1).map((v, k) => v - own[k]), last = gaps.length - 1;
+  if (!gaps.length) gaps.push(1);
+  return new Map(own.map((v, k) => [v, [v - gaps[Math.max(k - 1, 0)] / 2, v + gaps[Math.min(k, Math.max(last, 0))] / 2]]));
+}
+
+function padded(values) { // a little beyond the outermost points; of a grid, with their whole cells
+  const [low, high] = span(values), step = new Set(values).size > 1 ? (high - low) / (new Set(values).size - 1) : 0;
+  if (study.points) return [low - step / 2, high + step / 2];
+  const borders = [...cells(values).values()].flat();
+  return [Math.min(...borders), Math.max(...borders)];
 }
 
 function draw() {
@@ -106,8 +114,7 @@ function draw() {
   const flat = state.y < 0 || axes.length < 2, ys = flat ? null : placed(axes[state.y]);
   const plot = frame(padded(xs), flat ? [low, high] : padded(ys), span(xs), flat ? [low, high] : span(ys), words(across), flat ? null : words(axes[state.y]), across.path, flat ? state.name + unit(state.name) : axes[state.y].path);
   spots = [];
-  const columns = new Set(xs).size, rows = flat ? 1 : new Set(ys).size;
-  const w = Math.max(plot.box.w / columns, 1) + 0.6, h = flat ? plot.box.h : Math.max(plot.box.h / rows, 1) + 0.6;
+  const around = flat || study.points ? null : [cells(xs), cells(ys)];
   all.forEach(([run, i, j]) => {
     const value = values[run], x = plot.right(xs[i]), y = flat ? (value === null ? plot.box.y + plot.box.h : plot.up(value)) : plot.up(ys[j]);
     spots.push([x, y, run]);
@@ -117,9 +124,10 @@ function draw() {
       return;
     }
     pen.fillStyle = value === null ? ink("--rule") : colour((value - low) / (high - low));
-    pen.fillRect(x - w / 2, y - h / 2, w, h);
+    const [left, right] = around[0].get(xs[i]).map(plot.right), [below, above] = around[1].get(ys[j]).map(plot.up);
+    pen.fillRect(left - 0.3, above - 0.3, right - left + 0.6, below - above + 0.6);
     if (!good(run)) { // struck through: it did not end well
-      pen.strokeStyle = "#c2342b"; pen.beginPath(); pen.moveTo(x - w / 2, y + h / 2); pen.lineTo(x + w / 2, y - h / 2); pen.stroke();
+      pen.strokeStyle = "#c2342b"; pen.beginPath(); pen.moveTo(left, below); pen.lineTo(right, above); pen.stroke();
     }
   });
   spots.forEach(([x, y, run]) => { if (run in study.plays) ring(x, flat ? Math.min(y, plot.box.y + plot.box.h) : y); });

@@ -12,11 +12,13 @@ Then `import carom` takes no time, help needs no JAX, and a run of a ball loads 
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -38,12 +40,25 @@ def lazily(package: str) -> tuple[Asked, Told, list[str]]:
             place = "."  # a module that is not listed is there all the same
         if not place:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        found = importlib.import_module(f".{name}" if place == "." else place, package)
+        with _undisturbed():
+            found = importlib.import_module(f".{name}" if place == "." else place, package)
         value = found if place == "." else getattr(found, name)
         setattr(module, name, value)  # asked for once
         return value
 
     return asked, lambda: sorted({*vars(module), *places}), sorted(places)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Meanwhile Python does not look for garbage: an import makes none, and is looked through again and again."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 class _Then(MetaPathFinder):
@@ -75,7 +90,8 @@ class _Then(MetaPathFinder):
 
 def when_imported(name: str, then: Callable[[ModuleType], None]) -> None:
     """Do something with a module: now if it is there, else when somebody imports it."""
-    if name in sys.modules:
-        then(sys.modules[name])
+    there = sys.modules.get(name)
+    if there is not None:
+        then(there)
     else:
         sys.meta_path.insert(0, _Then(name, then))

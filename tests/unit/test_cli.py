@@ -171,3 +171,16 @@ def test_json_has_null_where_numbers_are_not_finite(capsys):
 
     as_json({"depth": float("nan"), "most": np.float64(np.inf), "speeds": np.array([1.0, 2.0])})
     assert json.loads(capsys.readouterr().out) == {"depth": None, "most": None, "speeds": [1.0, 2.0]}
+
+
+def test_a_file_loads_the_laws_that_it_names_and_no_others():
+    """A wrong word in it loads all of them, and is told what there is."""
+    probe = (
+        "import sys, carom; from carom.scenario._text import read; text = carom.Scenario.load('ball-drop').toml(); "
+        "others = ('gonthier', 'lugre', 'spline', 'control.machine'); "
+        "assert not [each for each in sys.modules if any(other in each for other in others)]; "
+        "read(text.replace('newton', 'newtn'))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    assert "contacts.floor.normal.law is 'newtn'; known: hooke, hertz," in done.stderr
+    assert done.stderr.rstrip().endswith("did you mean 'newton'?")

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
+from types import ModuleType
+
+from .._lazily import when_imported
 
 NEEDED = ("typer", "rich", "pydantic", "tomli_w")
 
 
 def main() -> None:
     """Entry point of the `carom` script."""
-    gc.set_threshold(100_000, 10, 10)  # looking for garbage takes a tenth of a start, and there is none yet
+    # Looking for garbage takes a fifth of a start, and there is none yet; at the end all goes with the process.
+    gc.set_threshold(500_000, 10, 10)
+    atexit.register(gc.freeze)
+    # NumPy's matrices are small here; threads that wait for large ones take as long as the import of NumPy itself.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Help on what figures are made of, which nobody reads here, takes half of their import.
+    when_imported("matplotlib.artist", _without_help)
     try:
         from .app import app
+
+        app()
     except ModuleNotFoundError as missing:
         package = (missing.name or "").split(".")[0]
         if package not in NEEDED:
@@ -22,4 +35,9 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(2) from None
-    app()
+
+
+def _without_help(artist: ModuleType) -> None:
+    """Classes of matplotlib's get a text for each of their properties, one by one, when they are made."""
+    if hasattr(artist.Artist, "_update_set_signature_and_docstring"):
+        artist.Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)

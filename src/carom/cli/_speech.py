@@ -11,13 +11,15 @@ import functools
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
 
 from .. import errors
 from .._progress import Line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 DIFFERS, BAD_INPUT, ENDED_EARLY, INTERRUPTED = 1, 2, 3, 130
 
@@ -51,6 +53,8 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
 
 def console(**options: Any) -> Console:
     """Made when it is needed: stdout may have been redirected since the import. Text is never read as markup."""
+    from rich.console import Console
+
     return Console(markup=False, highlight=False, emoji=False, **options)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from ._speech import as_json, console
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..contact.card import Card
 
 
@@ -25,6 +25,8 @@ def laws(
 
     Example: carom laws gonthier
     """
+    from rich.text import Text
+
     from ..contact import catalogue
 
     found = _chosen(None if name is None else catalogue.spelled(name), kind)
@@ -56,6 +58,9 @@ def _record(card: Card) -> dict[str, Any]:
 
 def _block(card: Card) -> Table:
     """One law: its name above labelled lines that wrap beside their labels."""
+    from rich.table import Table
+    from rich.text import Text
+
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from ._speech import as_json, console
 
@@ -16,6 +14,9 @@ def list_(json: Annotated[bool, typer.Option("--json", help="As JSON, for progra
 
     Example: carom list
     """
+    from rich.table import Table
+    from rich.text import Text
+
     from ..scenario.library import names, shipped_tables
 
     found = []

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from .. import errors
 from ._restitution_figure import check_target, draw
@@ -73,6 +71,9 @@ def achieved(entry: LawEntry, asked: float | None, speed: float, mass: float) ->
 
 
 def _one(entry: LawEntry, asked: float | None, speed: float, mass: float, json: bool) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     name = entry.card.name
     if entry.asks and asked is None:
         raise errors.CaromError(f"--asked is missing; '{name}' takes a restitution; add, for instance, --asked 0.8")
@@ -99,6 +100,8 @@ def _in_words(entry: LawEntry) -> str:
 
 def _every(values: tuple[float, ...], speed: float, mass: float, json: bool) -> None:
     """A row for each law, a column for each restitution that is asked for."""
+    from rich.table import Table
+
     rows = {name: [achieved(entry, c, speed, mass) for c in values] for name, entry in asking().items()}
     if json:
         as_json({"asked": list(values), "achieved": rows, "speed": speed, "mass": mass})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from ._speech import console
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..scenario.model import Scenario
 
 
@@ -24,6 +24,8 @@ def show(
 
     Example: carom show ball-drop
     """
+    from rich.text import Text
+
     if measures:
         _measures()
         return
@@ -83,6 +85,9 @@ def _parts(s: Scenario) -> list[str]:
 
 
 def _quantities(s: Scenario) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, show_edge=False)
     for head in ("quantity", "expected", "unit", "about, source"):
         table.add_column(head, overflow="fold")
@@ -94,6 +99,9 @@ def _quantities(s: Scenario) -> Table:
 
 
 def _measures() -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     from ..experiment.measures import MEASURES
 
     table = Table(box=None, pad_edge=False, show_edge=False)

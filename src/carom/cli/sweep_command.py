@@ -102,8 +102,9 @@ def _tell(data: xarray.Dataset, place: Path, failures: list[Failure]) -> None:
     typer.echo(f"{codes.size} runs, {codes.size - bad} ended well, {bad} failed")
     for each in failures:
         typer.echo(f"failed: {each.named}: {each.why}")
-    if bad > len(failures) and failures:
-        typer.echo(f"failed: and {bad - len(failures)} more; `outcome` says which")
+    if bad > len(failures):
+        rest = f"and {bad - len(failures)} more" if failures else f"{bad}, all of them before this command"
+        typer.echo(f"failed: {rest}; `outcome` says which")
     typer.echo(f"study: {place}")
 
 

@@ -5,6 +5,7 @@ They stand in registry.py: where the class is, and the arguments of an example. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -35,21 +36,30 @@ class LawEntry(NamedTuple):
 STEEL = (210e9, 0.29, 1.12e9)  # of an example: modulus [Pa], Poisson's ratio, yield strength [Pa]
 
 
-def _entry(line: Line) -> LawEntry:
+def entry(line: Line) -> LawEntry:
     """An entry; the example is built when it is asked for, so that importing builds nothing."""
     law = line.found()
     return LawEntry(law, lambda: law(*(Material(*STEEL) if x == "steel" else x for x in line.more)))
 
 
-NORMAL_LAWS, FRICTION_LAWS, IMPACT_LAWS, RESTITUTIONS = (
-    tuple(_entry(line) for line in lines)
-    for lines in (registry.NORMAL_LAWS, registry.FRICTION_LAWS, registry.IMPACT_LAWS, registry.RESTITUTIONS)
-)
+NORMAL_LAWS: tuple[LawEntry, ...]
+FRICTION_LAWS: tuple[LawEntry, ...]
+IMPACT_LAWS: tuple[LawEntry, ...]
+RESTITUTIONS: tuple[LawEntry, ...]
+
+
+@functools.cache
+def __getattr__(name: str) -> tuple[LawEntry, ...]:
+    """A list of laws, when it is asked for: who has a law in hand needs no other."""
+    if name not in ("NORMAL_LAWS", "FRICTION_LAWS", "IMPACT_LAWS", "RESTITUTIONS"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return tuple(entry(line) for line in getattr(registry, name))
 
 
 def kinds() -> dict[str, tuple[LawEntry, ...]]:
     """The catalogue by kind of law."""
-    return {"normal": NORMAL_LAWS, "friction": FRICTION_LAWS, "impact": IMPACT_LAWS, "restitution": RESTITUTIONS}
+    lists = {"normal": "NORMAL_LAWS", "friction": "FRICTION_LAWS", "impact": "IMPACT_LAWS"}
+    return {kind: __getattr__(name) for kind, name in (lists | {"restitution": "RESTITUTIONS"}).items()}
 
 
 def laws(kind: Name | None = None) -> dict[str, LawEntry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -49,9 +50,10 @@ def _path(loc: Iterable[str | int], data: Any) -> Path:
 
 def _is_tag(step: str) -> bool:
     """Is it the name of a member of a union, such as `hunt-crossley`, `list[...]` or a class?"""
-    return "[" in step or "(" in step or step in _TAGS or step[:1].isupper()
+    return "[" in step or "(" in step or step in _tags() or step[:1].isupper()
 
 
+@functools.cache
 def _tags() -> set[str]:
     from ..contact import catalogue
     from . import (
@@ -75,7 +77,7 @@ def _tags() -> set[str]:
         "constrained-int",
         "literal",
     } | set(catalogue.laws())
-    families: tuple[tuple[Any, ...], ...] = (
+    families: tuple[Iterable[Any], ...] = (
         body_tables.BODIES,
         constraint_tables.CONSTRAINTS,
         contact_tables.PAIRS,
@@ -89,9 +91,6 @@ def _tags() -> set[str]:
             field = getattr(table, "model_fields", {}).get(name)
             words |= set(getattr(field.annotation, "__args__", ())) if field else set()
     return words
-
-
-_TAGS = _tags()
 
 
 def _rule(mistake: ErrorDetails, path: Path, data: object) -> str:

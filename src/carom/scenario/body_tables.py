@@ -10,7 +10,8 @@ from pydantic import Field
 from .. import beam, mechanism, registry
 from ..forms import stated
 from .fields import Number, Part, Word, says
-from .form_tables import choice, form_table, told_by
+from .form_tables import form_tables, told_by
+from .one_of import choice
 
 MOST_MODES = 16  # a chain of beams with more takes minutes to compile
 
@@ -62,7 +63,7 @@ class Beam(Part):
 
 
 WHOLE = ("modes", "foreshortening")
-BODIES = (*(form_table(line.found()) for line in registry.BODIES), Beam)
+BODIES = form_tables(registry.BODIES, Beam)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

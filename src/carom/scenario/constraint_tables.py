@@ -9,7 +9,8 @@ from ..errors import name_in
 from ..forms import Slot
 from .contact_tables import Notes
 from .fields import Point, Word
-from .form_tables import TYPES, FormTable, choice, form_table, told_by
+from .form_tables import TYPES, FormTable, form_tables, told_by
+from .one_of import choice
 from .surface_tables import told_surface
 
 
@@ -30,7 +31,7 @@ class ConstraintTable(FormTable):
         return tuple(value) if slot.kind == "place" else super().read(slot)
 
 
-CONSTRAINTS = tuple(form_table(line.found(), ConstraintTable) for line in registry.CONSTRAINTS)
+CONSTRAINTS = form_tables(registry.CONSTRAINTS, base=ConstraintTable)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -14,8 +14,9 @@ from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.reporting import ContactReport
 from ..mechanism import Mechanism
 from .fields import Number, Part, Word, says
-from .form_tables import FormTable, choice, plain, plain_fields, told_by
-from .law_tables import FrictionLaw, FromMaterials, NormalLaw, entry_of, law_named
+from .form_tables import FormTable, plain, plain_fields, told_by
+from .law_tables import FrictionLaw, FromMaterials, NormalLaw, entry_of
+from .one_of import choice
 from .shape_tables import SHAPES, Shape, told_shape
 from .surface_tables import told_surface
 
@@ -153,7 +154,7 @@ if TYPE_CHECKING:
 
     Other: TypeAlias = Any
 else:
-    Other = choice((OtherSite, Bar, Ring, *SHAPES))
+    Other = choice(SHAPES.after(OtherSite, Bar, Ring))
 PAIRS = (Stop, OnSurface, OtherSite, Ring, Bar, OfShapes)
 
 
@@ -230,7 +231,7 @@ def made_law(table: Any, materials: dict[str, Any]) -> Any:
         given["stiffness"] = hertz_stiffness(*pair, s.radius, s.other_radius)
     if isinstance(given.get("restitution"), Part):
         given["restitution"] = made_law(given["restitution"], materials)
-    return law_named(table.law)(**given)
+    return type(table).stands_for(**given)
 
 
 def _material(name: str, materials: dict[str, Any]) -> Any:

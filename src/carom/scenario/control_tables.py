@@ -9,14 +9,17 @@ import numpy as np
 from pydantic import Field
 
 from .. import registry
-from ..control.mode import Mode
 from ..forms import Slot
 from ..hybrid.world import World
 from ..mechanism import Mechanism
 from .fields import Number, Part, Text, Word, says
-from .form_tables import TYPES, FormTable, choice, form_table, plain, told_by
+from .form_tables import TYPES, FormTable, form_tables, plain, told_by
+from .one_of import choice
 from .switch_tables import Switch, made_switch, told_switch
 from .trajectory_tables import Trajectory, told_trajectory
+
+if TYPE_CHECKING:
+    from ..control.mode import Mode
 
 
 class Around(NamedTuple):
@@ -43,6 +46,8 @@ class StateTable(Part):
 
     def made(self) -> Mode:
         """The state as Python has it."""
+        from ..control.mode import Mode  # few scenarios have a state machine
+
         values = {name: getattr(self, name) for name in type(self).model_fields if name != "trajectory"}
         return Mode(**values, trajectory=None if self.trajectory is None else self.trajectory.made())
 
@@ -90,7 +95,7 @@ def _told_state(state: dict[str, Any]) -> dict[str, Any]:
     return {k: told_trajectory(x) if k == "trajectory" else x for k, x in state.items()}
 
 
-CONTROLLERS = tuple(form_table(line.found(), ControlTable) for line in registry.CONTROLLERS)
+CONTROLLERS = form_tables(registry.CONTROLLERS, base=ControlTable)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .. import registry
 from ..forms import Slot
 from ..hybrid.automaton import AbstractAutomaton
-from .form_tables import FormTable, choice, form_table, told_by
+from .form_tables import FormTable, form_tables, told_by
+from .one_of import choice
 
 
 class ElementTable(FormTable):
@@ -22,7 +23,7 @@ class ElementTable(FormTable):
         return whole.site(value) if slot.kind == "site" else super().read(slot)
 
 
-ELEMENTS = tuple(form_table(line.found(), ElementTable) for line in registry.ELEMENTS)
+ELEMENTS = form_tables(registry.ELEMENTS, base=ElementTable)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -15,7 +15,7 @@ BIGGEST = 1e30  # nothing in a robot is larger, in SI units
 class Part(BaseModel):
     """A table of a scenario file. Frozen; unknown keys are refused; nothing is guessed from another type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def _readable(text: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from ..errors import CaromError
 from ..forms import Form, Slot, Spelled, stated
 from ..quantities import Given
+from ..registry import Line
 from .fields import Number, Numbers, Part, Point, Table, Word, says
+from .one_of import Tables
 
 TYPES: dict[str, Any] = {
     "number": Number,
@@ -84,14 +86,13 @@ def _field(slot: Slot, types: dict[str, Any]) -> Any:
     return (kind | None if slot.default is None else kind), says(slot.meaning, default)
 
 
-def choice(tables: Iterable[Any], tag: str = "kind") -> Any:
-    """One of these tables; the tag says which."""
-    return Annotated[Union[tuple(tables)], Field(discriminator=tag)]  # noqa: UP007 (a union of many at run time)
+def form_tables(lines: tuple[Line, ...], *last: type[Part], base: type[FormTable] = FormTable, **more: Any) -> Tables:
+    """Tables of the things in a list of the registry, and others."""
+    return Tables(lines, lambda line: form_table(line.found(), base, **more), last=last)
 
 
 def told_by(tables: Iterable[Any], what: str, thing: object, *context: Any) -> dict[str, Any]:
     """The thing as the first of the tables that can tell it."""
-    tables = tuple(tables)
     for table in tables:
         found = table.told(thing, *context)
         if found is not None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
+from .. import registry
 from ..contact import catalogue
 from ..contact.catalogue import LawEntry
 from ..contact.impact import AbstractImpactLaw
+from ..registry import Line
 from .fields import Number, Part, Word, says
+from .one_of import Tables, choice
 
 
 class FromMaterials(Part):
@@ -25,6 +27,12 @@ class FromMaterials(Part):
     second: Word = says("name of the other body's material")
     radius: Number = says("of the sphere [m]")
     other_radius: Number | None = says("of the other sphere [m]; flat if left out", None)
+
+
+class LawTable(Part):
+    """The parameters of a law."""
+
+    stands_for: ClassVar[type]
 
 
 def _type(law: type, field: dataclasses.Field[Any]) -> Any:
@@ -40,19 +48,22 @@ def _type(law: type, field: dataclasses.Field[Any]) -> Any:
     return Number | None if field.default is None else Number
 
 
-def _model(kind: str, entry: LawEntry) -> type[Part]:
+def _table(kind: str, line: Line) -> type[LawTable]:
+    entry = catalogue.entry(line)
     meanings = dict(entry.card.parameters)
     fields: dict[str, Any] = {"law": (Literal[entry.card.name], says(f"{entry.card.formula}. {entry.card.source}"))}
     for field in dataclasses.fields(entry.law):
         default = ... if field.default is dataclasses.MISSING else field.default
         fields[field.name] = (_type(entry.law, field), says(meanings.get(field.name, field.name), default))
     name = "".join(word.capitalize() for word in entry.card.name.split("-")) + kind.capitalize()
-    return create_model(name, __base__=Part, __doc__=entry.card.choose, **fields)
+    made = create_model(name, __base__=LawTable, __doc__=entry.card.choose, **fields)
+    made.stands_for = entry.law
+    return made
 
 
-def _choice(*kinds: tuple[str, Iterable[LawEntry]]) -> Any:
-    models = tuple(_model(kind, entry) for kind, entries in kinds for entry in entries)
-    return Annotated[Union[models], Field(discriminator="law")]  # noqa: UP007 (a union of many at run time)
+def _choice(**kinds: tuple[Line, ...]) -> Any:
+    of = {line: kind for kind, lines in kinds.items() for line in lines}
+    return choice(Tables(of, lambda line: _table(of[line], line)), "law")
 
 
 if TYPE_CHECKING:
@@ -62,17 +73,12 @@ if TYPE_CHECKING:
     FrictionLaw: TypeAlias = Any
     Restitution: TypeAlias = Any
 else:
-    Restitution = _choice(("", catalogue.RESTITUTIONS))
-    NormalLaw = _choice(("normal", catalogue.NORMAL_LAWS), ("impact", catalogue.IMPACT_LAWS))
-    FrictionLaw = _choice(("friction", catalogue.FRICTION_LAWS))
+    Restitution = choice(Tables(registry.RESTITUTIONS, lambda line: _table("", line)), "law")
+    NormalLaw = _choice(normal=registry.NORMAL_LAWS, impact=registry.IMPACT_LAWS)
+    FrictionLaw = _choice(friction=registry.FRICTION_LAWS)
 
 
 @functools.cache
 def entry_of(law: type) -> LawEntry | None:
     """The catalogue's entry of a class of laws."""
     return next((e for entries in catalogue.kinds().values() for e in entries if e.law is law), None)
-
-
-def law_named(name: str) -> Any:
-    """The class of the law that files call so."""
-    return next(e.law for entries in catalogue.kinds().values() for e in entries if e.card.name == name)

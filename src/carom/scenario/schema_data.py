@@ -8,6 +8,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from .model import Scenario
+from .one_of import OneOf
 
 TAGS = ("law", "kind", "until")  # keys by which the tables of one place are told apart
 
@@ -94,6 +95,8 @@ def _values(kind: object) -> list[Any]:
 
 def _members(kind: object) -> list[Any]:
     """Members of a union, the kind itself if it is none; annotations are taken off."""
+    if isinstance(kind, type) and issubclass(kind, OneOf):
+        return list(kind.tables)
     if get_origin(kind) is Annotated:
         return _members(get_args(kind)[0])
     if get_origin(kind) in (Union, types.UnionType):

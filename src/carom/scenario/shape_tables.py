@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
-from .form_tables import choice, form_table, told_by
+from .form_tables import form_tables, told_by
+from .one_of import choice
 
-SHAPES = tuple(form_table(line.found()) for line in registry.SHAPES)
+SHAPES = form_tables(registry.SHAPES)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

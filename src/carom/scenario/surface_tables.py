@@ -10,7 +10,8 @@ from ..contact.surfaces.moving import is_ready
 from ..errors import CaromError
 from ..forms import stated
 from .fields import Number, Part, Point, says
-from .form_tables import choice, form_table, plain, told_by
+from .form_tables import form_tables, plain, told_by
+from .one_of import choice
 
 
 class SurfaceMotion(Part):
@@ -32,9 +33,8 @@ class SurfaceMotion(Part):
         return motion | ({"amplitude": [ax, ay], "frequency": frequency, "phase": phase} if frequency else {})
 
 
-SURFACES = tuple(
-    form_table(line.found(), motion=(SurfaceMotion | None, says("how it moves; at rest if left out", None)))
-    for line in registry.SURFACES
+SURFACES = form_tables(
+    registry.SURFACES, motion=(SurfaceMotion | None, says("how it moves; at rest if left out", None))
 )
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from .. import control, registry
 from ..errors import name_in
 from ..forms import Slot
 from ..mechanism import Mechanism
-from .form_tables import FormTable, choice, form_table, plain, told_by
+from .form_tables import FormTable, form_tables, plain, told_by
+from .one_of import choice
 
 
 class SwitchTable(FormTable):
@@ -29,7 +30,7 @@ class SwitchTable(FormTable):
         return value.name if kind == "site" else plain(value)
 
 
-SWITCHES = tuple(form_table(line.found(), SwitchTable) for line in registry.SWITCHES)
+SWITCHES = form_tables(registry.SWITCHES, base=SwitchTable)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
-from .form_tables import choice, form_table, told_by
+from .form_tables import form_tables, told_by
+from .one_of import choice
 
-TRAJECTORIES = tuple(form_table(line.found()) for line in registry.TRAJECTORIES)
+TRAJECTORIES = form_tables(registry.TRAJECTORIES)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -2,8 +2,8 @@
 
 JAX keeps what XLA compiled, but to find it again it must trace the whole simulation, which takes seconds. Here a
 program is found by what it was made from: carom's own source, the function, the structure of its arguments and their
-shapes. Only worlds made of carom's own classes take part: code of a user may change without its name changing. Those
-worlds are left to JAX's cache.
+shapes (`_identity.py`). Code of users is told by what it says and by all that it can reach; where that cannot be known
+for sure, the program is left to JAX's cache.
 
 Programs are code, and reading one runs it: they are read from the user's own folder, and only with the tag that the
 user's key made (`carom/_cache.py`).
@@ -14,7 +14,6 @@ user's key made (`carom/_cache.py`).
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
 import io
@@ -24,30 +23,25 @@ import pickle
 import platform
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
 from .. import _cache as cache
 from .. import native
-from ..mechanism._recipe import Recipe
+from ._identity import words
+from ._reached import Foreign as Foreign
 
-OWN = "carom."
 MOST = 500e6  # [byte] of programs; those not used for longest go first
 if TYPE_CHECKING:
     Program = jax.stages.Compiled
 else:
     Program = Any  # machine code of our own, too
 Make = Callable[[str], Any]  # compiles under the name that it is given
-
-
-class Foreign(Exception):
-    """Something whose code is not carom's, or whose value has no stable name."""
 
 
 def load_or_make(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any, ...], make: Make) -> Any:
@@ -111,11 +105,11 @@ def _path(function: Callable[..., Any], static: tuple[Any, ...], args: tuple[Any
     if os.environ.get("CAROM_PROGRAMS", "on") == "off" or jax.default_backend() != "cpu":
         return None
     try:
-        words = [_machine(), native.name(), *_words(function, True), *_words(static, True), *_words(args, False)]
-    except Foreign:
+        found = [_machine(), native.name(), *words(function, True), *words(static, True), *words(args, False)]
+    except (Foreign, RecursionError):
         return None
     folder = cache.folder("programs")
-    return None if folder is None else folder / hashlib.sha256("\n".join(words).encode()).hexdigest()
+    return None if folder is None else folder / hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
 @functools.cache
@@ -138,45 +132,6 @@ def _cpu() -> str:
         ).hexdigest()
     except (OSError, StopIteration):
         return f"{platform.machine()} {platform.processor()}"
-
-
-def _words(value: object, static: bool) -> Iterator[str]:
-    """A value's structure as text: classes, static values, shapes of arrays; numbers that are traced do not count."""
-    if isinstance(value, jax.Array | np.ndarray | np.generic):
-        yield f"{np.shape(value)} {value.dtype} {getattr(value, 'weak_type', False)}"
-        if static:
-            yield hashlib.sha256(np.asarray(value).tobytes()).hexdigest()
-    elif value is None or isinstance(value, str | bytes | bool):
-        yield repr(value)
-    elif isinstance(value, int | float | complex):
-        yield repr(value) if static else f"scalar {type(value).__name__}"
-    elif isinstance(value, Recipe):
-        yield "recipe"
-    elif isinstance(value, dict):
-        yield f"dict {sorted(map(str, value))}"
-        for key in sorted(value, key=str):
-            yield from _words(value[key], static)
-    elif isinstance(value, list | tuple):
-        yield f"{_own(type(value)) if hasattr(value, '_fields') else type(value).__name__} {len(value)}"
-        for each in value:
-            yield from _words(each, static)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        yield _own(type(value))
-        module = isinstance(value, eqx.Module)
-        for field in dataclasses.fields(value):
-            yield field.name
-            yield from _words(getattr(value, field.name), static or not module or field.metadata.get("static", False))
-    elif callable(value) and "<" not in getattr(value, "__qualname__", "<"):
-        yield _own(value)
-    else:
-        raise Foreign(type(value).__name__)
-
-
-def _own(thing: type | Callable[..., object]) -> str:
-    module = getattr(thing, "__module__", "")
-    if not module.startswith(OWN):
-        raise Foreign(module)
-    return f"{module}.{thing.__qualname__}"
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -208,9 +163,9 @@ class _Structure(pickle.Unpickler):
     """Reads how results are nested: carom's own classes and numbers, nothing that could be called."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = super().find_class(module, name) if module.startswith(OWN) else None
-        if not isinstance(found, type) or _own(found) != f"{module}.{name}":  # a.b.c may lead out of carom
-            raise Foreign(f"{module}.{name}")
+        found = super().find_class(module, name) if module.startswith("carom.") else None
+        if not isinstance(found, type) or f"{found.__module__}.{found.__qualname__}" != f"{module}.{name}":
+            raise Foreign(f"{module}.{name}")  # a.b.c may lead out of carom
         return found
 
 
@@ -222,6 +177,7 @@ def _write(path: Path, program: Program) -> None:
     try:
         payload, out = native.packed(program) or serialize_executable.serialize(program)[::2]
         like = pickle.dumps(jax.tree.unflatten(out, range(out.num_leaves)))
+        _Structure(io.BytesIO(like)).load()  # what cannot be read is not written
         with open(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(cache.seal(path, len(like).to_bytes(SIZE, "big") + like + payload))
         os.replace(half, path)

@@ -14,6 +14,7 @@ from jaxtyping import PyTree
 
 from .. import native
 from ._run import compiler_options, executable
+from ._store import load_or_make
 
 try:
     from jax._src.core import trace_state_clean
@@ -24,8 +25,14 @@ except ImportError:  # JAX's own affair, which may go: then nothing is known to 
 
 
 def _machine_code(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """From disk, or made now; None where scalars cannot say the function."""
+    if not native.wanted():
+        return None
     thorough = os.environ.get("CAROM_COMPILER") != "quick"  # whoever compiles a function will call it often
-    return native.program(function, args, thorough) if native.wanted() else None
+    made: Callable[..., Any] | None = load_or_make(
+        function, (thorough,), args, lambda _: native.program(function, args, thorough)
+    )
+    return made
 
 
 class jit:

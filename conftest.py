@@ -12,6 +12,7 @@ from pathlib import Path
 import jax
 import jaxtyping
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 from jax._src.interpreters import mlir
 from jax.experimental.compilation_cache import compilation_cache
 from tests.shape_checks import once_per_kind
@@ -98,6 +99,11 @@ def _kept(name: str) -> Path:
 
 HOME: list[Path] = []  # of carom's cache
 ENTRIES = 30_000  # of five runs of all tests: JAX lets go of nothing
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Looking for garbage five times at the end, in all that thousands of tests have left, takes seconds."""
+    config.stash[gc_collect_iterations_key] = 0
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -39,7 +40,13 @@ FLOOR = {name: floor for floor, names in enumerate(LADDER) for name in names}
 def modules(*folders: str) -> Iterator[tuple[Path, ast.Module]]:
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            yield path, ast.parse(path.read_text())
+            yield path, parsed(path)
+
+
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """A tree for all who look at it, none of whom changes it."""
+    return ast.parse(path.read_text())
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

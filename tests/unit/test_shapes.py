@@ -43,22 +43,23 @@ def egg(phi):
 
 
 def supports(kind):
-    """How far a shape reaches in a direction, written down once more."""
+    """How far a shape reaches in a direction, by its cosine and sine, written down once more."""
     hull = {"disk": (((0.0, 0.0),), 0.05), "capsule": (((-0.1, 0.0), (0.12, 0.03)), 0.03)}
     hull |= {"polygon": (BOX, 0.01), "box": (BOX, 0.0)}
     axes = {"ellipse": (0.2, 0.1, 0.0), "needle": (0.3, 0.02, 0.4)}
     if kind in hull:
         corners, r = hull[kind]
-        return lambda p: np.max([np.cos(p) * x + np.sin(p) * y for x, y in corners], axis=0) + r
+        return lambda c, s: np.max([c * x + s * y for x, y in corners], axis=0) + r
     if kind in axes:
         a, b, turn = axes[kind]
-        return lambda p: np.hypot(a * np.cos(p - turn), b * np.sin(p - turn))
-    return lambda p: 0.1 + 0.01 * np.cos(p) + 0.004 * np.cos(3.0 * p)
+        along, across = np.cos(turn), np.sin(turn)
+        return lambda c, s: np.sqrt((a * (c * along + s * across)) ** 2 + (b * (s * along - c * across)) ** 2)
+    return lambda c, s: 0.1 + 0.01 * c + 0.004 * (4.0 * c**2 - 3.0) * c
 
 
 def zoomed(value, grid, rounds=28):
     """The largest value over a grid, looked at closer and closer: (poses,)."""
-    best = np.take_along_axis(grid, np.argmax(value(grid), axis=1)[:, None], axis=1)
+    best = grid[0][np.argmax(value(grid), axis=1)][:, None]
     wide = float(grid[0, 1] - grid[0, 0])
     for _ in range(rounds):
         near = best + wide * np.linspace(-1.0, 1.0, 9)
@@ -136,11 +137,14 @@ def test_distances_of_shapes_are_those_of_brute_force(first, second):
     depth, rate, which = touched(q, v)
     own, other, way = supports(first), supports(second), q[:, 2:4] - q[:, :2]
 
-    def apart(p):
-        along = np.cos(p) * way[:, :1] + np.sin(p) * way[:, 1:]
-        return along - own(p - q[:, 4:5]) - other(p + np.pi - q[:, 5:6])
+    turned = [(np.cos(q[:, j : j + 1]), np.sin(q[:, j : j + 1])) for j in (4, 5)]
 
-    truth = zoomed(apart, np.broadcast_to(np.linspace(0.0, 2.0 * np.pi, 1440), (POSES, 1440)))
+    def apart(p):
+        c, s = np.cos(p), np.sin(p)  # a single row of a grid, which all poses share
+        (c1, s1), (c2, s2) = ((c * a + s * b, s * a - c * b) for a, b in turned)
+        return c * way[:, :1] + s * way[:, 1:] - own(c1, s1) - other(-c2, -s2)
+
+    truth = zoomed(apart, np.linspace(0.0, 2.0 * np.pi, 1440)[None])
     # Corners against a hull are exact as long as no edge passes between two corners: shallow overlaps.
     counted = truth > (-0.01 if len(pairs) > 1 else -0.02)
     assert np.mean(counted) > 0.7 and np.mean(truth < 0.05) > 0.05

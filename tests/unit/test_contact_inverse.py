@@ -13,6 +13,7 @@ from carom.control import Quintic
 from carom.crawl import ClosedMotion
 
 from .chains_on_surfaces import G, arm_on, chain, random_links, solved
+from .row_by_row import each_row
 
 MU = 0.3
 STATES = 6
@@ -153,8 +154,8 @@ def test_rates_of_a_closed_motion_are_its_derivatives(closed):
         return jax.jvp(angles, (t,), (1.0,))[1]
 
     times = jnp.linspace(0.05, 0.75, 8)
-    found = jax.jit(jax.vmap(closed.at))(times)
-    v, a = jax.jit(jax.vmap(lambda t: jax.jvp(rates, (t,), (1.0,))))(times)
+    found = each_row(closed.at)(times)
+    v, a = each_row(lambda t: jax.jvp(rates, (t,), (1.0,)))(times)
     np.testing.assert_allclose(found.v, v, atol=1e-11)
     np.testing.assert_allclose(found.a, a, atol=1e-10)
     tips = jax.vmap(lambda q: carom.dynamics.site_position(closed.problem.mechanism, q, "link3.tip"))(found.q)

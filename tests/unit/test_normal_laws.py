@@ -1,5 +1,6 @@
 """Compliant normal laws: what holds for every law of the catalogue, and what is particular to some."""
 
+import functools
 from dataclasses import fields
 
 import equinox as eqx
@@ -12,6 +13,7 @@ import carom
 from carom.contact import AbstractHuntCrossley, catalogue, integrated_blow
 from carom.hybrid.condition import condition_of
 
+from .row_by_row import each_row
 from .steel_and_rubber import RUBBER, STEEL
 
 ENTRIES = {entry.card.name: entry for entry in catalogue.NORMAL_LAWS}
@@ -69,7 +71,7 @@ def test_the_force_never_pulls(entry):
     d, rate = (jnp.asarray(x.ravel()) for x in np.meshgrid(np.geomspace(1e-9, 1e-2, 30), np.linspace(-10, 10, 41)))
     for memory in memories(law):
         for phase in range(len(law.phases)):
-            force = jax.vmap(lambda d, r, p=phase, m=memory: force_after(p, m, d, r))(d, rate)
+            force = each_row(functools.partial(force_after, phase, memory))(d, rate)
             assert np.all(np.isfinite(force)) and np.all(force >= 0.0)
 
 
@@ -81,7 +83,7 @@ def test_derivatives_are_finite_at_touch_down_and_outside(entry):
     def force(arrays, d, rate, phase, memory):
         return eqx.combine(arrays, rest).force(phase, memory, d, rate)
 
-    slope = jax.jit(jax.grad(force, argnums=(0, 1, 2)))
+    slope = carom.jit(jax.grad(force, argnums=(0, 1, 2)))
     for memory in memories(law):
         for phase in range(len(law.phases)):
             for d in (0.0, -1e-6, 1e-300):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import carom
-from carom import native
 from carom.contact.pairs._expansion import pairs_between
 from carom.hybrid.scene import Scene
+
+from .row_by_row import each_row
 
 POSES = 10_000
 FEW = 2_000  # on surfaces, whose own distances are searched for
@@ -66,11 +67,6 @@ def zoomed(value, grid, rounds=28):
         best = np.take_along_axis(near, np.argmax(value(near), axis=1)[:, None], axis=1)
         wide /= 3.0
     return value(best)[:, 0]
-
-
-def each_row(function):
-    """A function of rows, one after the other, in machine code."""
-    return carom.jit(native.rows(function))
 
 
 def for_millions(function):

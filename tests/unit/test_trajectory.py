@@ -14,6 +14,8 @@ from carom import CaromError, control
 from carom.control import Cubic, Fitted, Hold, MinimumJerk, ParabolicBlends, Quintic, Sequence, Waypoints
 from carom.hybrid.scene import Scene
 
+from .row_by_row import each_row
+
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 A, B, T = np.array([0.3, -1.0]), np.array([-0.5, 2.0]), 1.7
@@ -39,8 +41,8 @@ def test_velocity_and_acceleration_are_derivatives(name):
     def rate(t):
         return jax.jvp(lambda t: path.at(t).q, (t,), (1.0,))[1]
 
-    _, v, a = jax.jit(jax.vmap(path.at))(times)
-    expected_v, expected_a = jax.jit(jax.vmap(lambda t: jax.jvp(rate, (t,), (1.0,))))(times)
+    _, v, a = each_row(path.at)(times)
+    expected_v, expected_a = each_row(lambda t: jax.jvp(rate, (t,), (1.0,)))(times)
     np.testing.assert_allclose(v, expected_v, atol=1e-11 * max(1.0, np.max(np.abs(v))))
     np.testing.assert_allclose(a, expected_a, atol=1e-10 * max(1.0, np.max(np.abs(a))))
 
@@ -94,7 +96,7 @@ def test_given_end_rates_are_met():
 
 def test_minimum_jerk_is_the_known_polynomial():
     s = np.linspace(0.0, 1.0, 11)
-    found = jax.vmap(MinimumJerk([0.0], [1.0], 1.0).at)(jnp.asarray(s)).q[:, 0]
+    found = each_row(MinimumJerk([0.0], [1.0], 1.0).at)(s).q[:, 0]
     np.testing.assert_allclose(found, 10 * s**3 - 15 * s**4 + 6 * s**5, atol=1e-14)
 
 
@@ -102,14 +104,14 @@ def test_waypoints_are_scipys_clamped_spline():
     times, points = [0.0, 0.5, 0.7, 1.7], np.array([A, [1.0, 1.0], [0.0, 0.4], B])
     other = CubicSpline(times, points, bc_type=((1, [0.1, 0.2]), (1, [-0.3, 0.4])))
     t = np.linspace(0.0, 1.7, 35)
-    q, v, a = jax.vmap(KINDS["waypoints"]().at)(jnp.asarray(t))
+    q, v, a = each_row(KINDS["waypoints"]().at)(t)
     for found, order in ((q, 0), (v, 1), (a, 2)):
         np.testing.assert_allclose(found, other(t, order), atol=1e-11)
 
 
 def test_a_fitted_motion_is_its_function():
     t = np.linspace(0.0, T, 30)
-    q, v, a = jax.vmap(KINDS["fitted"]().at)(jnp.asarray(t))
+    q, v, a = each_row(KINDS["fitted"]().at)(t)
     np.testing.assert_allclose(q, np.stack([np.exp(t), np.sin(3 * t)], axis=1), atol=1e-13)
     np.testing.assert_allclose(v, np.stack([np.exp(t), 3 * np.cos(3 * t)], axis=1), atol=1e-11)
     np.testing.assert_allclose(a, np.stack([np.exp(t), -9 * np.sin(3 * t)], axis=1), atol=1e-9)
@@ -192,7 +194,7 @@ def run(arm, start, until=0.8, **options):
 def test_planned_torques_alone_follow_the_motion(arm, path, torques):
     result = run(arm, [-1.0, -1.4], torques=torques)
     times = np.linspace(0.0, 0.8, 41)
-    wanted = jax.vmap(path.at)(jnp.asarray(times))
+    wanted = each_row(path.at)(times)
     np.testing.assert_allclose(result.at(times).q, wanted.q, atol=1e-8)
     np.testing.assert_allclose(result.at(times).v, wanted.v, atol=1e-7)
     assert [event.t for event in result.events] == pytest.approx([0.08, 0.72, 0.8], abs=1e-13)  # steps end at breaks
@@ -216,7 +218,7 @@ def test_sampled_torques_are_held_and_reach_the_planned_motion_as_the_rate_grows
         assert {event.exit for event in result.events} == {"sample"}  # held torques do not break at knots
         assert len(result.events) == round(0.8 * rate)
         assert result.energy.max_error_percent < 1e-8
-        wanted = jax.vmap(path.at)(jnp.asarray(times))
+        wanted = each_row(path.at)(times)
         error.append(np.max(np.abs(result.at(times).q - wanted.q)))
     assert error[0] < 1e-2
     assert error[0] / error[1] == pytest.approx(2.0, rel=0.1)

@@ -47,7 +47,7 @@ def test_a_plain_step_leaves_what_the_whole_decision_would(made):
         return whole[0], plain + mine, differing + (mine & ~jnp.all(jnp.stack(same)))
 
     first = start(world, state, 1e-3, settings.ledger)
-    last, plain, differing = jax.jit(
+    last, plain, differing = carom.jit(
         lambda c: jax.lax.while_loop(lambda s: s[0].outcome == outcome.RUNNING, once, (c, 0, 0))
     )(first)
     assert last.outcome == outcome.FINISHED and differing == 0
@@ -58,8 +58,8 @@ def test_events_that_came_too_densely_are_asked_about_after_plain_steps_too(valv
     world, state, settings = valves
     integration = settings.integration(UNTIL)
     c = start(world, state, 1e-3, settings.ledger)
-    step = jax.jit(lambda c: _loop.advance(world, integration, c)[0])
-    plain = jax.jit(lambda c: is_plain(world, integration, c, _loop.attempt(world, integration, c)))
+    step = carom.jit(lambda c: _loop.advance(world, integration, c)[0])
+    plain = carom.jit(lambda c: is_plain(world, integration, c, _loop.attempt(world, integration, c)))
     while not plain(c):
         c = step(c)
     dense = (c.t - 0.1 * c.h, c.t - 0.05 * c.h)

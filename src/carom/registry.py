@@ -185,6 +185,8 @@ PLOTS = at("figures.plots.Plots")
 REPEAT = at("_simulation.repeat")
 # What a notebook shows of things that have a `_repr_html_`.
 HTML = at("report.notebook.as_html")
+# Where compiled programs are found again, those of small functions included.
+KEPT = at("hybrid._store.load_or_make")
 # What ends a run that is not given a time alone.
 UNTIL = at("control.until.ended_by")
 

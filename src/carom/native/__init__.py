@@ -23,6 +23,7 @@ import jax
 import numpy as np
 from jax.extend import core as jex
 
+from .. import registry
 from ..errors import CaromError
 from ._cuda import Kernel as Kernel
 from ._cuda import Trouble as Trouble
@@ -192,7 +193,10 @@ def quick(short: Callable[..., bool]) -> Callable[[Callable[..., Any]], Callable
             known = tuple(None if isinstance(x, NUMBERS) else x for x in leaves)
             key = tree, shapes, known
             if key not in made:
-                made[key] = made_for(functools.partial(_of_numbers, function, tree, known), *numbers)
+                taken = functools.partial(_of_numbers, function, tree, known)
+                made[key] = registry.KEPT.found()(
+                    function, (known,), (args, named), lambda _: made_for(taken, *numbers)
+                )
             return jax.tree.map(jax.numpy.asarray, made[key](*numbers))
 
         return call

@@ -106,6 +106,7 @@ CHANGES = [
     ('"r"}', '"s"}'),
     ("ValueError", "TypeError"),
     ("len(got)", "sum(got)"),
+    ('"a": [1.0', '"b": 0, "a": [1.0'),
     ("lambda x: 2.0 * x", "lambda x: 2.5 * x"),
     ("jax.grad(jax.vmap", "jax.jacfwd(jax.vmap"),
     ("2.0 * x))", "2.0 * x, out_axes=1))"),
@@ -171,13 +172,37 @@ ASKS = {
     "settings of JAX": "def f(x):\n    return jax.config.jax_enable_x64",
     "notes that are taken": "seen = []\ndef f(x):\n    seen.append(x)\n    return x",
     "notes by another": "seen = {}\ndef g(x):\n    seen['x'] = x\ndef f(x):\n    return g(x)",
+    "notes of a class": "class A:\n    s = []\n    def g(self, x):\n        self.s.append(x)\ndef f(x):\n    A().g(x)",
+    "notes of an object": """
+@dataclasses.dataclass
+class A:
+    seen: list
+    def g(self, x):
+        self.seen.append(x)
+a = A([])
+def f(x):
+    return a.g(x)
+""",
+    "more than its fields": """
+@dataclasses.dataclass
+class A:
+    k: float
+    def __post_init__(self):
+        self.more = 2 * self.k
+a = A(1.0)
+def f(x):
+    return a.more
+""",
+    "more than a number": "class A(float):\n    pass\na = A(1.0)\na.more = 3\ndef f(x):\n    return a.more",
+    "what goes by another's name": "@np.vectorize\ndef f(x):\n    return x",
+    "a polynomial": "p = np.poly1d([1.0, 2.0])\ndef f(x):\n    return p(x)",
     "an array of objects": "a = np.array([None, 1], dtype=object)\ndef f(x):\n    return a",
 }
 
 
 @pytest.mark.parametrize("text", ASKS.values(), ids=ASKS)
 def test_what_may_be_another_the_next_time_has_no_words(text):
-    heads = "import functools\nimport jax, jax.numpy as jnp, numpy as np\nimport carom\n"
+    heads = "import dataclasses, functools\nimport jax, jax.numpy as jnp, numpy as np\nimport carom\n"
     with pytest.raises(Foreign):
         said(made(heads + text))
 

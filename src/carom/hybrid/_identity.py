@@ -21,7 +21,7 @@ import jax
 import numpy as np
 
 from ..mechanism._recipe import Recipe
-from ._reached import KNOWN, Foreign, Met, builtin, instructions
+from ._reached import KNOWN, READ, Foreign, Met, builtin, instructions, refuse_notes
 
 WRAPPED = type(jax.jit(len)), functools._lru_cache_wrapper  # what goes on doing what the function within does
 # Of a class: what it is made with, and what no computation asks for.
@@ -52,7 +52,7 @@ def words(value: object, static: bool, met: Met | None = None) -> Iterator[str]:
         yield "recipe"
     elif isinstance(value, dict):
         yield from _subclass(value, met)
-        yield f"dict {sorted(map(str, value))}"
+        yield f"dict {list(map(str, value)) if static else sorted(map(str, value))}"  # JAX sorts those of numbers
         for key in sorted(value, key=str):
             yield from words(key, True, met)
             yield from words(value[key], static, met)
@@ -63,6 +63,8 @@ def words(value: object, static: bool, met: Met | None = None) -> Iterator[str]:
             yield from words(each, static, met)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from _class(type(value), met)
+        if not known(type(value)):
+            _refuse_more(value, met)
         module = isinstance(value, eqx.Module)
         for field in dataclasses.fields(value):
             yield field.name
@@ -81,7 +83,19 @@ def _numbers(array: np.ndarray) -> str:
 def _subclass(value: object, met: Met) -> Iterator[str]:
     """What a class adds to the plain one that it is made of."""
     if type(value).__module__ != "builtins":
+        if getattr(value, "__dict__", None):
+            raise Foreign(f"attributes of a {type(value).__qualname__}")
         yield from _class(type(value), met)
+
+
+def _refuse_more(value: object, met: Met) -> None:
+    """What an object of a user's class holds besides its fields is not told; in its lists notes may be taken."""
+    held = getattr(value, "__dict__", {})
+    if set(held) - {field.name for field in dataclasses.fields(value)}:  # type: ignore[arg-type]
+        raise Foreign(f"attributes of a {type(value).__qualname__}")
+    if any(isinstance(each, list | dict) for each in held.values()):
+        met[READ] = 0
+    refuse_notes(met)
 
 
 # -- code --------------------------------------------------------------------------------------------------------------
@@ -121,11 +135,15 @@ def root(thing: object) -> str:
 
 
 def known(thing: object) -> str:
-    """What a function or class of a package is called that goes by its name; nothing: it is a user's."""
+    """What a function or class of a package is called that goes by its name; nothing: it is none that stands there."""
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or ""
-    if root(thing) not in KNOWN or not name or "<" in name or not callable(thing):
+    if root(thing) not in KNOWN or not name:
         return ""
-    return f"{getattr(thing, '__module__', None)}.{name} {_version(root(thing))}"
+    place = str(getattr(thing, "__module__", ""))
+    found: object = sys.modules.get(place)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return f"{place}.{name} {_version(root(thing))}" if found is thing else ""
 
 
 @functools.cache
@@ -156,6 +174,9 @@ def _class(made: type, met: Met) -> Iterator[str]:
             if name not in ASIDE and not (name == "__repr__" and hasattr(member, "__wrapped__")):  # a dataclass's
                 yield name
                 yield from words(member, True, met)
+                if isinstance(member, list | dict):
+                    met[READ] = 0
+        refuse_notes(met)
 
 
 def _function(function: types.FunctionType, met: Met) -> Iterator[str]:

@@ -97,6 +97,11 @@ def _names(steps: list[dis.Instruction], around: Around) -> Iterator[str]:
         reached.append(found)
         if isinstance(found, list | dict):
             met[READ] = 0
+    refuse_notes(met)
+
+
+def refuse_notes(met: Met) -> None:
+    """A list outside of a function, and something that is written to: a program from disk would not write it."""
     if READ in met and WRITES in met:
         raise Foreign("a list that may be written to")
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import native
 from ..mechanism import Mechanism
 from ._linear import solve
 from .energy import elastic_energy_by_link
 from .forward_inverse import formalism_of
-from .kinematics import small
+from .kinematics import of_state
 
 
-@native.quick(small)
+@of_state
 def vibration_energy(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, ""]:
     """Energy [J] of the vibration of all elastic links: of bending, and of the motion beside the nearest rigid one.
 

@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .. import native
 from ..mechanism import Mechanism
 from ..quantities import Given, Gravity, Point, Real, Vector
 from . import _elastic_energy as elastic_energy
 from . import _rotors as rotors
 from .forward_inverse import STANDARD_GRAVITY, gravity_vector
-from .kinematics import LinkMotion, link_motion, small
+from .kinematics import LinkMotion, link_motion, of_state
 
 
 class Momentum(NamedTuple):
@@ -31,7 +30,7 @@ def _centre_motion(mechanism: Mechanism, q: Vector, v: Vector) -> tuple[LinkMoti
     return link, link.x + rx, link.y + ry, link.vx - link.rate * ry, link.vy + link.rate * rx
 
 
-@native.quick(small)
+@of_state
 def kinetic_energy_by_link(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]
 ) -> Float[Array, " links"]:
@@ -44,7 +43,7 @@ def kinetic_energy_by_link(
     return 0.5 * (n.mass * (vx * vx + vy * vy) + n.inertia * link.rate**2 + spun)
 
 
-@native.quick(small)
+@of_state
 def potential_energy_by_link(
     mechanism: Mechanism, q: Float[Array, " dof"], gravity: Gravity = STANDARD_GRAVITY
 ) -> Float[Array, " links"]:
@@ -59,7 +58,7 @@ def potential_energy_by_link(
     return -n.mass * (g[0] * x + g[1] * y) + 0.5 * n.stiffness * stretch**2
 
 
-@native.quick(small)
+@of_state
 def elastic_energy_by_link(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, " links"]:
     """Energy [J] of the bending of every link; zero for rigid ones."""
     return _stacked(elastic_energy.elastic_by_link(mechanism, q))
@@ -69,13 +68,13 @@ def _stacked(values: list[Any]) -> Array:
     return jnp.stack([jnp.asarray(x, dtype=float) for x in values])
 
 
-@native.quick(small)
+@of_state
 def kinetic_energy(mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"]) -> Float[Array, ""]:
     """Kinetic energy [J] of the whole."""
     return jnp.sum(kinetic_energy_by_link(mechanism, q, v))
 
 
-@native.quick(small)
+@of_state
 def potential_energy(
     mechanism: Mechanism, q: Float[Array, " dof"], gravity: Real | Given = STANDARD_GRAVITY
 ) -> Float[Array, ""]:
@@ -83,7 +82,7 @@ def potential_energy(
     return jnp.sum(potential_energy_by_link(mechanism, q, gravity))
 
 
-@native.quick(small)
+@of_state
 def momentum(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], about: Point = (0.0, 0.0)
 ) -> Momentum:
@@ -101,7 +100,7 @@ def momentum(
     return Momentum(jnp.stack([jnp.sum(n.mass * vx), jnp.sum(n.mass * vy)]), jnp.sum(spin))
 
 
-@native.quick(small)
+@of_state
 def centre_of_mass(mechanism: Mechanism, q: Float[Array, " dof"]) -> Float[Array, "2"]:
     """Centre of mass [m] of the whole."""
     if mechanism.topology.elastic:

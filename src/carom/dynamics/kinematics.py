@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -35,6 +38,24 @@ def small(*args: Any) -> bool:
     """Is it about a small mechanism?"""
     found = next((x for x in args if isinstance(x, Mechanism)), None)
     return found is not None and found.dof <= SMALL
+
+
+def of_state(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A short function of a mechanism's coordinates `q`, and of rates `v`, which may be lists, compiled at once."""
+    made, fields = native.quick(small)(function), list(inspect.signature(function).parameters)
+
+    def array(mechanism: Mechanism, field: str, value: Any) -> Any:
+        if field not in ("q", "v"):
+            return value
+        errors.vector("mechanism", field, value, mechanism.dof)
+        return jnp.asarray(value, dtype=float) if isinstance(value, list) else value
+
+    @functools.wraps(function)
+    def call(mechanism: Mechanism, *args: Any, **named: Any) -> Any:
+        given = [array(mechanism, field, x) for field, x in zip(fields[1:], args, strict=False)]
+        return made(mechanism, *given, *args[len(given) :], **{k: array(mechanism, k, x) for k, x in named.items()})
+
+    return call
 
 
 def link_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
@@ -107,13 +128,13 @@ def _bent_motion(mechanism: Mechanism, q: Vector, v: Vector) -> LinkMotion:
     return LinkMotion(*(jnp.stack([jnp.asarray(x, dtype=float) for x in column]) for column in columns))
 
 
-@native.quick(small)
+@of_state
 def site_position(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2"]:
     """World position [m] of a site."""
     return _site_motion(mechanism, q, jnp.zeros_like(q), site)[0]
 
 
-@native.quick(small)
+@of_state
 def site_velocity(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
 ) -> Float[Array, "2"]:
@@ -135,7 +156,7 @@ def _site_motion(mechanism: Mechanism, q: Vector, v: Vector, site: SiteLike) -> 
     return jnp.stack([x + rx, y + ry]), jnp.stack([vx - rate * ry + sx, vy + rate * rx + sy])
 
 
-@native.quick(small)
+@of_state
 def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike) -> Float[Array, "2 dof"]:
     """J with site velocity = J v; a force f at the site is the generalized force J^T f."""
     top = mechanism.topology
@@ -150,7 +171,7 @@ def site_jacobian(mechanism: Mechanism, q: Float[Array, " dof"], site: SiteLike)
     return jnp.zeros((2, top.dof)).at[:, jnp.asarray(used)].set(values.T)
 
 
-@native.quick(small)
+@of_state
 def site_bias(
     mechanism: Mechanism, q: Float[Array, " dof"], v: Float[Array, " dof"], site: SiteLike
 ) -> Float[Array, "2"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from ...scenario._build import world_of
 from ...scenario._text import read
 from ...scenario.model import Scenario
 from ...scenario.study_table import METHODS, Study
-from ...study._asked import Asked, asked_of, lane_measure
+from ...study._asked import Asked, asked_of, lane_measure, wanted_of
 from ._axes import Axis, axes_of, drawn, points_of
 from ._study_formats import write_file
 from ._study_plan import CHUNK, Plan, refuse_size
@@ -93,7 +94,7 @@ def asked_by(plan: Plan) -> Asked:
     """What is recorded of every run."""
     scenario = read(plan.text)
     world = world_of(_first(scenario, plan.axes))
-    return asked_of(world, plan.measures, plan.impacts, None, None, scenario.run.ledger)
+    return asked_of(world, wanted_of(plan.measures, plan.impacts, None, None, scenario.run.ledger))
 
 
 def run_study(
@@ -102,13 +103,13 @@ def run_study(
     """Run what is not done; the whole study, and failed runs by name."""
     asked = asked_by(plan)
     kept = Store(place, plan) if place is not None and place.suffix == ".zarr" else None
-    todo = kept.opened(asked) if kept else list(range(len(plan.tasks())))
+    todo = kept.opened(asked) if kept else list(range(math.prod(plan.counts)))
     whole = None if kept else sheet(plan, asked)
     counter = _Counter(plan, len(todo), progress)
     try:
         for number, done in _work(plan, todo, workers, kept):
             if whole is not None:
-                task = plan.tasks()[number]
+                task = plan.task(number)
                 shape = tuple(part.stop - part.start for part in task)
                 for name, column in done.columns.items():
                     whole[name].values[task] = column.reshape(*shape, *column.shape[1:])

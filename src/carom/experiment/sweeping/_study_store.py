@@ -6,8 +6,10 @@ task whose outcomes are there is done, any other is run again. Nothing else says
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime
+import functools
 import json
 import os
 import re
@@ -163,17 +165,36 @@ class Store:
 
     def write(self, number: int, done: Done) -> None:
         """A task, its outcomes last."""
-        task = self.plan.tasks()[number]
+        from zarr.core.sync import sync
+
+        task = self.plan.task(number)
         shape = tuple(part.stop - part.start for part in task)
+        columns = {name: column.reshape(*shape, *column.shape[1:]) for name, column in done.columns.items()}
+        codes = columns.pop("outcome")
         try:
-            group = _group(self.path, "r+")
-            for name in sorted(done.columns, key=lambda each: each == "outcome"):
-                column = done.columns[name]
-                group[name][task] = column.reshape(*shape, *column.shape[1:])
+            arrays = _arrays(self.path)
+            sync(_written(arrays, task, columns))
+            sync(_written(arrays, task, {"outcome": codes}))
         except OSError as trouble:
             raise CaromError(
                 sentence(self.path, trouble) + "; what is complete stays, and the same command goes on"
             ) from None
+
+
+async def _written(arrays: dict[str, Any], task: tuple[slice, ...], columns: dict[str, np.ndarray]) -> None:
+    """All columns at once: one after the other, each waits for a thread."""
+    await asyncio.gather(*(arrays[name].setitem(task, column) for name, column in columns.items()))
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a store, opened once; one that was removed, or made anew, is another."""
+    told = (path / "zarr.json").stat()
+    return _opened(path, told.st_ino, told.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(path: Path, *mark: int) -> dict[str, Any]:
+    return {name: array.async_array for name, array in _group(path, "r+").arrays()}
 
 
 def _group(path: Path, mode: str) -> Any:

@@ -6,7 +6,9 @@ import pytest
 import xarray
 
 import carom
+from carom.experiment.sweeping import _study as module
 from carom.experiment.sweeping import _study_store as study_store
+from carom.experiment.sweeping._study_task import run_task
 
 from .test_sweep import data as data  # fixtures
 from .test_sweep import stored as stored
@@ -47,3 +49,25 @@ def test_two_commands_may_begin_one_store(tmp_path, data, monkeypatch):
     monkeypatch.setattr(study_store.Path, "rename", late)
     xarray.testing.assert_identical(study(place).drop_attrs(), data.drop_attrs())
     assert [p.name for p in tmp_path.iterdir()] == ["balls.zarr"]
+
+
+def test_a_store_that_is_made_anew_is_another(tmp_path, data):
+    """Arrays stay open from task to task, and no longer than their store is there."""
+    place = tmp_path / "balls.zarr"
+    study(place, impacts=0)
+    shutil.rmtree(place)
+    xarray.testing.assert_identical(study(place).drop_attrs(), data.drop_attrs())
+
+
+def test_a_store_that_is_removed_meanwhile_is_said_to_be(tmp_path, monkeypatch):
+    place = tmp_path / "balls.zarr"
+
+    def removed(plan, number):
+        if number == 1:
+            shutil.rmtree(place)
+        return run_task(plan, number)
+
+    monkeypatch.setattr(module, "run_task", removed)
+    with pytest.raises(carom.CaromError, match=r"balls.zarr cannot be written: "):
+        study(place)
+    assert not place.exists()

@@ -192,6 +192,28 @@ def test_points_from_a_table_and_files_of_other_kinds(tmp_path):
     assert len(lines) == 5 and "poisson" in lines[2]
 
 
+def test_names_of_measures_may_divide(tmp_path):
+    """A stroke in the name of an array would be a folder of the store."""
+    name, height = "most(ball.tip.y / 2)", 'start."base".1'
+    known = carom.sweep(BALL, {height: [0.5, 0.8]}, [name], progress=False)
+    for ending in ("zarr", "nc"):
+        place = tmp_path / f"halves.{ending}"
+        found = carom.sweep(BALL, {height: [0.5, 0.8]}, [name], store=place, progress=False)
+        assert list(found.data_vars) == ["outcome", "time", name]
+        np.testing.assert_array_equal(found[name].values, known[name].values)
+    np.testing.assert_allclose(known[name].values, [0.25, 0.4], rtol=1e-12)
+    assert "most(ball.tip.y \u2215 2)" in xarray.open_zarr(tmp_path / "halves.zarr", consolidated=False)
+
+
+def test_tables_of_points_as_spreadsheets_write_them(tmp_path):
+    table = tmp_path / "points.csv"
+    table.write_text(f"\ufeff{HEIGHT},gravity\n0.4,9.8\n", encoding="utf-8")
+    assert module.study_of(BALL, {"points": table}).axes[0].path == HEIGHT
+    table.write_text(f"{HEIGHT},gravity, {HEIGHT}\n0.4,9.8,0.5\n")
+    with pytest.raises(carom.CaromError, match=rf"points.csv has 2 columns of {HEIGHT}; every path has one"):
+        module.study_of(BALL, {"points": table})
+
+
 TABLE = """
 [study]
 over = { "start.base.1" = "0.4:1.0:3", gravity = [5.0, 9.8] }
@@ -270,16 +292,16 @@ def test_other_endings_are_refused():
 
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path, data, monkeypatch):
-    place, usual, count = tmp_path / "balls.zarr", study_store._group, []
+    place, usual, count = tmp_path / "balls.zarr", study_store._written, []
 
-    def full(path, mode):
-        count.append(mode)
-        if count.count("r+") > 1:
+    async def full(arrays, task, columns):
+        count.append(task)
+        if len(set(map(str, count))) > 1:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return usual(path, mode)
+        await usual(arrays, task, columns)
 
-    monkeypatch.setattr(study_store, "_group", full)
+    monkeypatch.setattr(study_store, "_written", full)
     with pytest.raises(carom.CaromError, match=r"no space left on device; make room, .*the same command goes on"):
         study(place)
-    monkeypatch.setattr(study_store, "_group", usual)
+    monkeypatch.setattr(study_store, "_written", usual)
     xarray.testing.assert_identical(study(place).drop_attrs(), data.drop_attrs())

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MARK = "carom_study"  # the attribute by which a store is known
 IMPACT = "impact"  # the dimension of tables of impacts
+STROKE = "\u2215"  # stands for "/" in names of arrays, which would make folders of it
 
 
 UNIT = re.compile(r"\[((?:(?:kg|rad|Hz|Pa|[msNJW1])(?:\^[\d.]+)?[ /]?)+)\]")  # in the words for a field: N m/rad
@@ -128,7 +129,7 @@ class Store:
         """All arrays without chunks; renamed when complete."""
         import dask.array
 
-        found = sheet(self.plan, asked)
+        found = filed(sheet(self.plan, asked))
         for name, column in found.data_vars.items():
             nothing = dask.array.full(column.shape, column.dtype.type(-1 if name == "outcome" else np.nan), chunks=-1)
             found[name] = column.copy(data=nothing)
@@ -183,7 +184,7 @@ class Store:
 
 async def _written(arrays: dict[str, Any], task: tuple[slice, ...], columns: dict[str, np.ndarray]) -> None:
     """All columns at once: one after the other, each waits for a thread."""
-    await asyncio.gather(*(arrays[name].setitem(task, column) for name, column in columns.items()))
+    await asyncio.gather(*(arrays[name.replace("/", STROKE)].setitem(task, column) for name, column in columns.items()))
 
 
 def _arrays(path: Path) -> dict[str, Any]:
@@ -195,6 +196,12 @@ def _arrays(path: Path) -> dict[str, Any]:
 @functools.lru_cache(maxsize=4)
 def _opened(path: Path, *mark: int) -> dict[str, Any]:
     return {name: array.async_array for name, array in _group(path, "r+").arrays()}
+
+
+def filed(data: xarray.Dataset) -> xarray.Dataset:
+    """With names that files can have."""
+    names = {name: str(name).replace("/", STROKE) for name in (*data.variables, *data.dims)}
+    return data.rename({name: other for name, other in names.items() if name != other})
 
 
 def _group(path: Path, mode: str) -> Any:
@@ -230,8 +237,9 @@ def read_study(path: Path) -> xarray.Dataset:
         data = xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load()
     # As they were asked for: a folder has no order, and so Zarr has none.
     names = ["outcome", "time", *known["measures"], *(f"{IMPACT}.{field}" for field in FIELDS)]
-    names += sorted(str(name) for name in data.data_vars if name not in names)
     axes = [*(path for path, _ in known["axes"]), IMPACT]
+    data = data.rename({name.replace("/", STROKE): name for name in (*names, *axes) if "/" in name})
+    names += sorted(str(name) for name in data.data_vars if name not in names)
     coords = {name: data[name].variable for name in axes if name in data.coords}
     return in_words(xarray.Dataset({name: data[name].variable for name in names if name in data}, coords, data.attrs))
 

@@ -192,28 +192,6 @@ def test_points_from_a_table_and_files_of_other_kinds(tmp_path):
     assert len(lines) == 5 and "poisson" in lines[2]
 
 
-def test_names_of_measures_may_divide(tmp_path):
-    """A stroke in the name of an array would be a folder of the store."""
-    name, height = "most(ball.tip.y / 2)", 'start."base".1'
-    known = carom.sweep(BALL, {height: [0.5, 0.8]}, [name], progress=False)
-    for ending in ("zarr", "nc"):
-        place = tmp_path / f"halves.{ending}"
-        found = carom.sweep(BALL, {height: [0.5, 0.8]}, [name], store=place, progress=False)
-        assert list(found.data_vars) == ["outcome", "time", name]
-        np.testing.assert_array_equal(found[name].values, known[name].values)
-    np.testing.assert_allclose(known[name].values, [0.25, 0.4], rtol=1e-12)
-    assert "most(ball.tip.y \u2215 2)" in xarray.open_zarr(tmp_path / "halves.zarr", consolidated=False)
-
-
-def test_tables_of_points_as_spreadsheets_write_them(tmp_path):
-    table = tmp_path / "points.csv"
-    table.write_text(f"\ufeff{HEIGHT},gravity\n0.4,9.8\n", encoding="utf-8")
-    assert module.study_of(BALL, {"points": table}).axes[0].path == HEIGHT
-    table.write_text(f"{HEIGHT},gravity, {HEIGHT}\n0.4,9.8,0.5\n")
-    with pytest.raises(carom.CaromError, match=rf"points.csv has 2 columns of {HEIGHT}; every path has one"):
-        module.study_of(BALL, {"points": table})
-
-
 TABLE = """
 [study]
 over = { "start.base.1" = "0.4:1.0:3", gravity = [5.0, 9.8] }
@@ -252,6 +230,12 @@ def test_without_measures_those_of_the_quantities_are_recorded():
         ({"over": {HEIGHT: "0:1"}, "sample": 4, "method": "sobl"}, "did you mean 'sobol'"),
         ({"over": {HEIGHT: "0:1:9"}, "measures": ["impct.1.duration"]}, "there is no measure 'impct.1.duration'"),
         ({"over": {HEIGHT: "0:1:9"}, "measures": ["stances.count"]}, "cannot be recorded in a lane"),
+        ({"over": {HEIGHT: "0:1:9"}, "measures": [3]}, "one of the measures is 3; it must be a name"),
+        ({"over": HEIGHT}, "over is 'start.base.1'; it must be paths with their values"),
+        (
+            {"over": {HEIGHT: (0.1, 1.0)}, "sample": 10**12},
+            "the study has 1,000,000,000,000 points; at most 50,000,000",
+        ),
         ({"over": {HEIGHT: "0:1:9"}, "chunk": 0}, "chunk of a study is 0; it must be a whole number, at least 1"),
         ({"over": {HEIGHT: "0:1:9"}, "points": "a.csv"}, "points and over are two ways"),
         ({"points": "nowhere.csv"}, "nowhere.csv cannot be read"),

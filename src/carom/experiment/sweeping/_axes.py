@@ -101,6 +101,8 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
     ranges = {path: bounds_of(path, given) for path, given in over.items()}
     if not ranges:
         raise CaromError(f"{count} points were asked for, but no range; give over, such as gravity=5:15")
+    if count > MOST:
+        raise CaromError(f"the study has {count:,} points; at most {MOST:,} are one study; draw fewer")
     if method == SALTELLI:
         unit = saltelli(len(ranges), count, seed)
     elif method == "random":

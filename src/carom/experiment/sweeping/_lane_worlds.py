@@ -54,7 +54,7 @@ class LaneWorld:
 
 @dataclasses.dataclass(frozen=True)
 class FilledUp:
-    """The same, for rows that are filled up with nan to a number for which there is a program: those lanes never run."""
+    """The same, for rows that are filled up with nan to a number that a program is for: those lanes never run."""
 
     made: LaneWorld
 

@@ -15,6 +15,7 @@ from ...hybrid.world import World
 from ...scenario._build import world_of
 from ...scenario._text import read
 from ...scenario.model import Scenario
+from ...scenario.places import shortened
 from ...scenario.study_table import METHODS, Study
 from ...study._asked import Asked, asked_of, lane_measure, wanted_of
 from ._axes import Axis, axes_of, drawn, points_of
@@ -58,6 +59,11 @@ def _axes(scenario: Scenario, asked: dict[str, Any]) -> tuple[tuple[Axis, ...], 
         if asked["over"] or asked["sample"]:
             raise CaromError("points and over are two ways to say what is varied; give one of them")
         return points_of(scenario, asked["points"]), "from a table"
+    if asked["over"] and not isinstance(asked["over"], Mapping):
+        raise CaromError(
+            f"over is {shortened(repr(asked['over']), 60)}; it must be paths with their values, such as "
+            "{'gravity': [5.0, 9.8]}"
+        )
     if not asked["over"]:
         raise CaromError("a study varies something; give over, such as contacts.tip.friction.mu=0:0.5:101, or points")
     if asked["sample"]:
@@ -73,8 +79,7 @@ def _first(scenario: Scenario, axes: Sequence[Axis]) -> Scenario:
 
 def _measures(scenario: Scenario, world: World, given: NamesInOrder) -> list[str]:
     """Those that were asked for; or those of the scenario's quantities that a batch can record."""
-    if isinstance(given, str):
-        raise CaromError(f"measures is '{given}'; it must be a list of names, such as ['{given}']")
+    wanted_of(given or (), 0, None, None, True)  # refuses what is no list of names
     ledger = scenario.run.ledger
     if given:
         for name in given:

@@ -233,13 +233,16 @@ def read_study(path: Path) -> xarray.Dataset:
     known = identity_of(path)
     if known is None:
         raise CaromError(f"{path} holds no study; `carom sweep` makes one")
+    # As they were asked for: a folder has no order, and so Zarr has none.
+    asked = ["outcome", "time", *known["measures"]]
+    names, axes = [*asked, *(f"{IMPACT}.{field}" for field in FIELDS)], [path for path, _ in known["axes"]]
     with _legible(path):
         data = xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load()
-    # As they were asked for: a folder has no order, and so Zarr has none.
-    names = ["outcome", "time", *known["measures"], *(f"{IMPACT}.{field}" for field in FIELDS)]
-    axes = [*(path for path, _ in known["axes"]), IMPACT]
-    data = data.rename({name.replace("/", STROKE): name for name in (*names, *axes) if "/" in name})
+        data = data.rename({name.replace("/", STROKE): name for name in (*names, *axes) if "/" in name})
+        for name in (*asked, *axes):
+            data.variables[name]  # missing, it is a KeyError
     names += sorted(str(name) for name in data.data_vars if name not in names)
+    axes.append(IMPACT)
     coords = {name: data[name].variable for name in axes if name in data.coords}
     return in_words(xarray.Dataset({name: data[name].variable for name in names if name in data}, coords, data.attrs))
 

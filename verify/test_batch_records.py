@@ -78,7 +78,7 @@ def test_lanes_in_lockstep_record_the_same():
     found = lockstep(balls, How(None, True, asked.recorders), values, rows, settings.integration(1.0))
     lanes = carom.batch(balls, values, start, until=1.0, measures=names, impacts=5, returns=returns, times=(0.1, 0.6))
     kinds = (lanes.measures, lanes.impacts, lanes.returns, lanes.at)
-    for one, other in zip(asked.read(found.records), kinds, strict=True):
+    for one, other in zip(asked.read(found.records, found.outcome), kinds, strict=True):
         assert one.keys() == other.keys() and one
         for name in one:
             np.testing.assert_allclose(one[name], other[name], rtol=1e-9, atol=1e-11, err_msg=name)

@@ -117,12 +117,15 @@ class Store:
 
     def opened(self, asked: Asked) -> list[int]:
         """Tasks that are not done; a store that is not there is made, another study's is refused."""
+        import zarr
+
         if self.path.exists():
             self._refuse_other()
         else:
             self._made(asked)
         with _legible(self.path):
-            codes = np.asarray(_group(self.path, "r")["outcome"][...])
+            array: Any = zarr.open_group(str(self.path), mode="r")["outcome"]
+            codes = np.asarray(array[...])
         return [k for k, task in enumerate(self.plan.tasks()) if np.any(codes[task] == -1)]
 
     def _made(self, asked: Asked) -> None:
@@ -195,19 +198,22 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4)
 def _opened(path: Path, *mark: int) -> dict[str, Any]:
-    return {name: array.async_array for name, array in _group(path, "r+").arrays()}
+    from zarr.core.sync import sync
+
+    return sync(_every(path))
+
+
+async def _every(path: Path) -> dict[str, Any]:
+    from zarr.api.asynchronous import open_group
+
+    group = await open_group(str(path), mode="r+")
+    return {name: array async for name, array in group.arrays()}
 
 
 def filed(data: xarray.Dataset) -> xarray.Dataset:
     """With names that files can have."""
     names = {name: str(name).replace("/", STROKE) for name in (*data.variables, *data.dims)}
     return data.rename({name: other for name, other in names.items() if name != other})
-
-
-def _group(path: Path, mode: str) -> Any:
-    import zarr
-
-    return zarr.open_group(str(path), mode=mode)  # type: ignore[arg-type]
 
 
 def _cleared(folder: Path) -> None:

@@ -15,7 +15,7 @@ from carom.experiment.experiment import Experiment, perform
 from carom.experiment.measures import measure
 from carom.result._clip import Clip
 from carom.scenario._build import beginning, settings_of, world_of
-from carom.study._asked import asked_of
+from carom.study._asked import asked_of, wanted_of
 from carom.study._lanes import How, lockstep
 
 MEASURES = (
@@ -73,12 +73,12 @@ def test_lanes_in_lockstep_record_the_same():
     start = balls(0.5).state(base=[(0.0, 0.5), (1.0, 0.4)])
     names = ("impacts.count", "impacts.count.soft", "impact.3.restitution", "y.soft.link1.tip.least")
     returns = carom.Returns(("rigid contacts", "strike hard"), discard=1, keep=2)
-    asked = asked_of(balls(0.5), names, 5, returns, (0.1, 0.6), True)
+    asked = asked_of(balls(0.5), wanted_of(names, 5, returns, (0.1, 0.6), True))
     rows = jax.tree.map(lambda x: jnp.broadcast_to(x, (3, *x.shape)), start)
     found = lockstep(balls, How(None, True, asked.recorders), values, rows, settings.integration(1.0))
     lanes = carom.batch(balls, values, start, until=1.0, measures=names, impacts=5, returns=returns, times=(0.1, 0.6))
     kinds = (lanes.measures, lanes.impacts, lanes.returns, lanes.at)
-    for one, other in zip(asked.read(found.records), kinds, strict=True):
+    for one, other in zip(asked.read(found.records, found.outcome), kinds, strict=True):
         assert one.keys() == other.keys() and one
         for name in one:
             np.testing.assert_allclose(one[name], other[name], rtol=1e-9, atol=1e-11, err_msg=name)

@@ -230,6 +230,12 @@ def test_without_measures_those_of_the_quantities_are_recorded():
         ({"over": {HEIGHT: "0:1"}, "sample": 4, "method": "sobl"}, "did you mean 'sobol'"),
         ({"over": {HEIGHT: "0:1:9"}, "measures": ["impct.1.duration"]}, "there is no measure 'impct.1.duration'"),
         ({"over": {HEIGHT: "0:1:9"}, "measures": ["stances.count"]}, "cannot be recorded in a lane"),
+        ({"over": {HEIGHT: "0:1:9"}, "measures": [3]}, "one of the measures is 3; it must be a name"),
+        ({"over": HEIGHT}, "over is 'start.base.1'; it must be paths with their values"),
+        (
+            {"over": {HEIGHT: (0.1, 1.0)}, "sample": 10**12},
+            "the study has 1,000,000,000,000 points; at most 50,000,000",
+        ),
         ({"over": {HEIGHT: "0:1:9"}, "chunk": 0}, "chunk of a study is 0; it must be a whole number, at least 1"),
         ({"over": {HEIGHT: "0:1:9"}, "points": "a.csv"}, "points and over are two ways"),
         ({"points": "nowhere.csv"}, "nowhere.csv cannot be read"),
@@ -270,16 +276,16 @@ def test_other_endings_are_refused():
 
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path, data, monkeypatch):
-    place, usual, count = tmp_path / "balls.zarr", study_store._group, []
+    place, usual, count = tmp_path / "balls.zarr", study_store._written, []
 
-    def full(path, mode):
-        count.append(mode)
-        if count.count("r+") > 1:
+    async def full(arrays, task, columns):
+        count.append(task)
+        if len(set(map(str, count))) > 1:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return usual(path, mode)
+        await usual(arrays, task, columns)
 
-    monkeypatch.setattr(study_store, "_group", full)
+    monkeypatch.setattr(study_store, "_written", full)
     with pytest.raises(carom.CaromError, match=r"no space left on device; make room, .*the same command goes on"):
         study(place)
-    monkeypatch.setattr(study_store, "_group", usual)
+    monkeypatch.setattr(study_store, "_written", usual)
     xarray.testing.assert_identical(study(place).drop_attrs(), data.drop_attrs())

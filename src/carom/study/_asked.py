@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
@@ -53,24 +54,42 @@ class Asked:
 NOTHING = Asked((), {}, {})
 
 
-def asked_of(
-    world: World, measures: NamesInOrder, impacts: Count, returns: Returns | None, times: Times | None, ledger: bool
-) -> Asked:
-    """Recorders of what is asked for."""
+class Wanted(NamedTuple):
+    """What is asked for, in a form that can be compared."""
+
+    measures: NamesInOrder
+    impacts: Count
+    returns: Returns | None
+    times: tuple[float, ...] | None
+    ledger: bool
+
+
+def wanted_of(
+    measures: NamesInOrder, impacts: Count, returns: Returns | None, times: Times | None, ledger: bool
+) -> Wanted:
+    """What is asked for, where it makes sense in any world."""
     if isinstance(measures, str):
         raise errors.CaromError(f"measures is '{measures}'; it must be a list of names, such as ['{measures}']")
+    for name in measures:
+        if not isinstance(name, str):
+            raise errors.CaromError(f"one of the measures is {name!r}; it must be a name, such as 'impacts.count'")
     if not isinstance(impacts, int) or isinstance(impacts, bool) or not 0 <= impacts <= MOST_ROWS:
         raise errors.CaromError(f"impacts is {impacts!r}; it must be a number of impacts from 0 to {MOST_ROWS:,}")
-    found = {name: lane_measure(world, name, ledger) for name in measures}
+    return Wanted(tuple(measures), impacts, returns, None if times is None else _in_order(times), ledger)
+
+
+def asked_of(world: World, wanted: Wanted) -> Asked:
+    """Recorders of what is asked for."""
+    found = {name: lane_measure(world, name, wanted.ledger) for name in wanted.measures}
     tables = {}
-    for field in FIELDS if impacts else ():
+    for field in FIELDS if wanted.impacts else ():
         try:
-            tables[field] = first_impacts(world, impacts, field, ledger)
+            tables[field] = first_impacts(world, wanted.impacts, field, wanted.ledger)
         except errors.CaromError:  # a lane cannot know it: the table is without this column
             continue
     recorders = [each.recorder for each in (*found.values(), *tables.values())]
-    recorders += [] if returns is None else [returns.recorder(world)]
-    recorders += [] if times is None else [AtTimes(_in_order(times))]
+    recorders += [] if wanted.returns is None else [wanted.returns.recorder(world)]
+    recorders += [] if wanted.times is None else [AtTimes(wanted.times)]
     return Asked(joined(recorders), found, tables)
 
 
@@ -102,14 +121,21 @@ def lane_measure(world: World, name: str, ledger: bool) -> LaneMeasure:
     return found
 
 
-def traced_asked(make: Function, parameters: PyTree, ask: Callable[[World], Asked]) -> Asked:
-    """What `ask` says of the world of a lane, of whose numbers nothing is known yet: none of its rules is looked at."""
+def traced_asked(make: Function, parameters: PyTree, wanted: Wanted) -> Asked:
+    """What is asked of the world of a lane, of whose numbers nothing is known yet: none of its rules is looked at."""
+    leaves, tree = jax.tree.flatten(parameters)
+    return _traced(make, wanted, tree, tuple((np.shape(x)[1:], jnp.result_type(x)) for x in leaves))
+
+
+@functools.lru_cache(256)
+def _traced(make: Function, wanted: Wanted, tree: Any, shapes: tuple[Any, ...]) -> Asked:
+    """Kept like programs, and for the same reason: a batch after another of the same `make` asks for the same."""
     found: list[Asked] = []
 
     def look(p: PyTree) -> Any:
-        found.append(ask(make(p)))
+        found.append(asked_of(make(p), wanted))
         return np.zeros(())
 
     with errors.collecting():
-        jax.eval_shape(look, jax.tree.map(lambda x: np.asarray(x)[0], parameters))
+        jax.eval_shape(look, jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(*shape) for shape in shapes]))
     return found[0]

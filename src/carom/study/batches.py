@@ -21,7 +21,7 @@ from ..hybrid.world import World
 from ..mechanism.state import State
 from ..quantities import Function, Times
 from ..result._records import Made, made_by
-from ._asked import NOTHING, Asked, asked_of, traced_asked
+from ._asked import NOTHING, Asked, traced_asked, wanted_of
 from ._lanes import Ends, How, Start, on_cpu, on_gpu, refuse_too_many, state_of
 from .recording import Returns
 
@@ -132,9 +132,7 @@ def batch(
     begin, given = _starts(start, lanes)
     asked = NOTHING
     if measures or impacts or returns is not None or times is not None:
-        asked = traced_asked(
-            make, parameters, lambda world: asked_of(world, measures, impacts, returns, times, chosen.ledger)
-        )
+        asked = traced_asked(make, parameters, wanted_of(measures, impacts, returns, times, chosen.ledger))
     how = How(begin, chosen.ledger, asked.recorders)
     on_host = jax.default_backend() == "cpu"
     wanted = not on_host and one_kernel is not False

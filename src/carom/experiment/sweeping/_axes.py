@@ -101,6 +101,8 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
     ranges = {path: bounds_of(path, given) for path, given in over.items()}
     if not ranges:
         raise CaromError(f"{count} points were asked for, but no range; give over, such as gravity=5:15")
+    if count > MOST:
+        raise CaromError(f"the study has {count:,} points; at most {MOST:,} are one study; draw fewer")
     if method == SALTELLI:
         unit = saltelli(len(ranges), count, seed)
     elif method == "random":
@@ -117,7 +119,7 @@ def drawn(scenario: Scenario, over: Mapping[str, Any], count: Count, method: Nam
 def points_of(scenario: Scenario, file: FileLike) -> tuple[Axis, ...]:
     """Points from a CSV file: the first line has the paths, every other one a point."""
     try:
-        rows = list(csv.reader(io.StringIO(Path(file).read_text(encoding="utf-8"))))
+        rows = list(csv.reader(io.StringIO(Path(file).read_text(encoding="utf-8-sig"))))
     except (OSError, UnicodeDecodeError) as trouble:
         raise CaromError(
             f"{file} cannot be read: {getattr(trouble, 'strerror', None) or 'it is no text'}; check the path"
@@ -128,10 +130,13 @@ def points_of(scenario: Scenario, file: FileLike) -> tuple[Axis, ...]:
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(rows[0]):
             raise CaromError(f"{file}, line {number} has {len(row)} values, and the first line {len(rows[0])} paths")
+    paths = [path.strip() for path in rows[0]]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise CaromError(f"{file} has {paths.count(path)} columns of {path}; every path has one")
     columns = zip(*rows[1:], strict=True)
     return tuple(
-        _axis(scenario, path.strip(), tuple(word_of(x) for x in each))
-        for path, each in zip(rows[0], columns, strict=True)
+        _axis(scenario, path, tuple(word_of(x) for x in each)) for path, each in zip(paths, columns, strict=True)
     )
 
 

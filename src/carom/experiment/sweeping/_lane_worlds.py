@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 from pydantic import BaseModel
@@ -49,6 +50,17 @@ class LaneWorld:
             steps = [quoted or bare for quoted, bare in STEP.findall(path)]
             found = _put(found, steps, value)
         return found
+
+
+@dataclasses.dataclass(frozen=True)
+class FilledUp:
+    """The same, for rows that are filled up with nan to a number that a program is for: those lanes never run."""
+
+    made: LaneWorld
+
+    def __call__(self, numbers: Reals) -> World:
+        errors.flaw(jnp.isnan(numbers[0]))
+        return self.made(numbers)
 
 
 @dataclasses.dataclass(frozen=True)

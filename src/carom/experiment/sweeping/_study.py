@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,8 +15,9 @@ from ...hybrid.world import World
 from ...scenario._build import world_of
 from ...scenario._text import read
 from ...scenario.model import Scenario
+from ...scenario.places import shortened
 from ...scenario.study_table import METHODS, Study
-from ...study._asked import Asked, asked_of, lane_measure
+from ...study._asked import Asked, asked_of, lane_measure, wanted_of
 from ._axes import Axis, axes_of, drawn, points_of
 from ._study_formats import write_file
 from ._study_plan import CHUNK, Plan, refuse_size
@@ -57,6 +59,11 @@ def _axes(scenario: Scenario, asked: dict[str, Any]) -> tuple[tuple[Axis, ...], 
         if asked["over"] or asked["sample"]:
             raise CaromError("points and over are two ways to say what is varied; give one of them")
         return points_of(scenario, asked["points"]), "from a table"
+    if asked["over"] and not isinstance(asked["over"], Mapping):
+        raise CaromError(
+            f"over is {shortened(repr(asked['over']), 60)}; it must be paths with their values, such as "
+            "{'gravity': [5.0, 9.8]}"
+        )
     if not asked["over"]:
         raise CaromError("a study varies something; give over, such as contacts.tip.friction.mu=0:0.5:101, or points")
     if asked["sample"]:
@@ -72,8 +79,7 @@ def _first(scenario: Scenario, axes: Sequence[Axis]) -> Scenario:
 
 def _measures(scenario: Scenario, world: World, given: NamesInOrder) -> list[str]:
     """Those that were asked for; or those of the scenario's quantities that a batch can record."""
-    if isinstance(given, str):
-        raise CaromError(f"measures is '{given}'; it must be a list of names, such as ['{given}']")
+    wanted_of(given or (), 0, None, None, True)  # refuses what is no list of names
     ledger = scenario.run.ledger
     if given:
         for name in given:
@@ -93,7 +99,7 @@ def asked_by(plan: Plan) -> Asked:
     """What is recorded of every run."""
     scenario = read(plan.text)
     world = world_of(_first(scenario, plan.axes))
-    return asked_of(world, plan.measures, plan.impacts, None, None, scenario.run.ledger)
+    return asked_of(world, wanted_of(plan.measures, plan.impacts, None, None, scenario.run.ledger))
 
 
 def run_study(
@@ -102,13 +108,13 @@ def run_study(
     """Run what is not done; the whole study, and failed runs by name."""
     asked = asked_by(plan)
     kept = Store(place, plan) if place is not None and place.suffix == ".zarr" else None
-    todo = kept.opened(asked) if kept else list(range(len(plan.tasks())))
+    todo = kept.opened(asked) if kept else list(range(math.prod(plan.counts)))
     whole = None if kept else sheet(plan, asked)
     counter = _Counter(plan, len(todo), progress)
     try:
         for number, done in _work(plan, todo, workers, kept):
             if whole is not None:
-                task = plan.tasks()[number]
+                task = plan.task(number)
                 shape = tuple(part.stop - part.start for part in task)
                 for name, column in done.columns.items():
                     whole[name].values[task] = column.reshape(*shape, *column.shape[1:])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import CaromError
 from ...result._files import refuse_unwritable, written
 from ._needed import needed
-from ._study_store import IMPACT
+from ._study_store import IMPACT, filed
 
 if TYPE_CHECKING:
     import xarray
@@ -36,7 +36,7 @@ def write_file(data: xarray.Dataset, place: Path) -> None:
     """Complete or not at all."""
     with written(place) as half:
         if place.suffix == ".nc":
-            data.to_netcdf(half, engine="h5netcdf")
+            filed(data).to_netcdf(half, engine="h5netcdf")
             return
         table = flat(data).to_dataframe().reset_index()
         if place.suffix == ".csv":

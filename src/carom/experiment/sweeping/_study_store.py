@@ -6,8 +6,10 @@ task whose outcomes are there is done, any other is run again. Nothing else says
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime
+import functools
 import json
 import os
 import re
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 MARK = "carom_study"  # the attribute by which a store is known
 IMPACT = "impact"  # the dimension of tables of impacts
+STROKE = "\u2215"  # stands for "/" in names of arrays, which would make folders of it
 
 
 UNIT = re.compile(r"\[((?:(?:kg|rad|Hz|Pa|[msNJW1])(?:\^[\d.]+)?[ /]?)+)\]")  # in the words for a field: N m/rad
@@ -114,19 +117,22 @@ class Store:
 
     def opened(self, asked: Asked) -> list[int]:
         """Tasks that are not done; a store that is not there is made, another study's is refused."""
+        import zarr
+
         if self.path.exists():
             self._refuse_other()
         else:
             self._made(asked)
         with _legible(self.path):
-            codes = np.asarray(_group(self.path, "r")["outcome"][...])
+            array: Any = zarr.open_group(str(self.path), mode="r")["outcome"]
+            codes = np.asarray(array[...])
         return [k for k, task in enumerate(self.plan.tasks()) if np.any(codes[task] == -1)]
 
     def _made(self, asked: Asked) -> None:
         """All arrays without chunks; renamed when complete."""
         import dask.array
 
-        found = sheet(self.plan, asked)
+        found = filed(sheet(self.plan, asked))
         for name, column in found.data_vars.items():
             nothing = dask.array.full(column.shape, column.dtype.type(-1 if name == "outcome" else np.nan), chunks=-1)
             found[name] = column.copy(data=nothing)
@@ -163,23 +169,51 @@ class Store:
 
     def write(self, number: int, done: Done) -> None:
         """A task, its outcomes last."""
-        task = self.plan.tasks()[number]
+        from zarr.core.sync import sync
+
+        task = self.plan.task(number)
         shape = tuple(part.stop - part.start for part in task)
+        columns = {name: column.reshape(*shape, *column.shape[1:]) for name, column in done.columns.items()}
+        codes = columns.pop("outcome")
         try:
-            group = _group(self.path, "r+")
-            for name in sorted(done.columns, key=lambda each: each == "outcome"):
-                column = done.columns[name]
-                group[name][task] = column.reshape(*shape, *column.shape[1:])
+            arrays = _arrays(self.path)
+            sync(_written(arrays, task, columns))
+            sync(_written(arrays, task, {"outcome": codes}))
         except OSError as trouble:
             raise CaromError(
                 sentence(self.path, trouble) + "; what is complete stays, and the same command goes on"
             ) from None
 
 
-def _group(path: Path, mode: str) -> Any:
-    import zarr
+async def _written(arrays: dict[str, Any], task: tuple[slice, ...], columns: dict[str, np.ndarray]) -> None:
+    """All columns at once: one after the other, each waits for a thread."""
+    await asyncio.gather(*(arrays[name.replace("/", STROKE)].setitem(task, column) for name, column in columns.items()))
 
-    return zarr.open_group(str(path), mode=mode)  # type: ignore[arg-type]
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a store, opened once; one that was removed, or made anew, is another."""
+    told = (path / "zarr.json").stat()
+    return _opened(path, told.st_ino, told.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(path: Path, *mark: int) -> dict[str, Any]:
+    from zarr.core.sync import sync
+
+    return sync(_every(path))
+
+
+async def _every(path: Path) -> dict[str, Any]:
+    from zarr.api.asynchronous import open_group
+
+    group = await open_group(str(path), mode="r+")
+    return {name: array async for name, array in group.arrays()}
+
+
+def filed(data: xarray.Dataset) -> xarray.Dataset:
+    """With names that files can have."""
+    names = {name: str(name).replace("/", STROKE) for name in (*data.variables, *data.dims)}
+    return data.rename({name: other for name, other in names.items() if name != other})
 
 
 def _cleared(folder: Path) -> None:
@@ -205,12 +239,16 @@ def read_study(path: Path) -> xarray.Dataset:
     known = identity_of(path)
     if known is None:
         raise CaromError(f"{path} holds no study; `carom sweep` makes one")
+    # As they were asked for: a folder has no order, and so Zarr has none.
+    asked = ["outcome", "time", *known["measures"]]
+    names, axes = [*asked, *(f"{IMPACT}.{field}" for field in FIELDS)], [path for path, _ in known["axes"]]
     with _legible(path):
         data = xarray.open_zarr(path, chunks=None, consolidated=False, mask_and_scale=False).load()
-    # As they were asked for: a folder has no order, and so Zarr has none.
-    names = ["outcome", "time", *known["measures"], *(f"{IMPACT}.{field}" for field in FIELDS)]
+        data = data.rename({name.replace("/", STROKE): name for name in (*names, *axes) if "/" in name})
+        for name in (*asked, *axes):
+            data.variables[name]  # missing, it is a KeyError
     names += sorted(str(name) for name in data.data_vars if name not in names)
-    axes = [*(path for path, _ in known["axes"]), IMPACT]
+    axes.append(IMPACT)
     coords = {name: data[name].variable for name in axes if name in data.coords}
     return in_words(xarray.Dataset({name: data[name].variable for name in names if name in data}, coords, data.attrs))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import math
 from typing import NamedTuple
 
@@ -17,10 +19,9 @@ from ...quantities import Function
 from ...scenario._build import settings_of
 from ...scenario._change import changed
 from ...scenario._text import read
-from ...scenario.model import Scenario
 from ...study.batches import Batch, batch
 from ._axes import Value
-from ._lane_worlds import Built, LaneStart, LaneWorld, as_it_is, built_one_by_one, can_be_traced, why
+from ._lane_worlds import Built, FilledUp, LaneStart, LaneWorld, as_it_is, built_one_by_one, can_be_traced, why
 from ._study_plan import Plan, words_of
 
 TOLD = 5  # failed runs of a task that are told by name
@@ -68,32 +69,44 @@ def empty(name: str, shape: tuple[int, ...]) -> np.ndarray:
 
 def run_task(plan: Plan, number: int) -> Done:
     """Run a task."""
-    task = plan.tasks()[number]
+    task = plan.task(number)
     columns = plan.columns(task)
     runs = len(columns[0])
     made = _Columns(runs, {}, {})
     tags = [axis.category for axis in plan.axes]
+    words = [c for c, tag in zip(columns, tags, strict=True) if tag]
     kinds: dict[tuple[Value, ...], list[int]] = {}
-    for lane in range(runs):
-        kinds.setdefault(tuple(c[lane] for c, tag in zip(columns, tags, strict=True) if tag), []).append(lane)
+    for lane, kind in enumerate(zip(*words, strict=True) if words else itertools.repeat((), runs)):
+        kinds.setdefault(kind, []).append(lane)
     numbers = [np.array(c, dtype=float) for c, tag in zip(columns, tags, strict=True) if not tag]
-    paths = [[a.path for a in plan.axes if a.category is tag] for tag in (True, False)]
+    paths = [tuple(a.path for a in plan.axes if a.category is tag) for tag in (True, False)]
     for kind, lanes in kinds.items():
-        scenario = changed(read(plan.text), dict(zip(paths[0], kind, strict=True)))
-        world = LaneWorld(scenario.toml(), tuple(paths[1]))
         table = np.stack(numbers, axis=1)[lanes] if numbers else np.zeros((len(lanes), 0))
-        _run_kind(plan, made, scenario, world, np.array(lanes), table)
+        _run_kind(plan, made, _kind_of(plan.text, paths[0], paths[1], *kind), np.array(lanes), table)
     return _done(plan, task, made)
 
 
-def _run_kind(
-    plan: Plan, made: _Columns, scenario: Scenario, lane: LaneWorld, lanes: np.ndarray, numbers: np.ndarray
-) -> None:
+class _Kind(NamedTuple):
+    """Runs of one structure: their scenario, and how their worlds are made of numbers."""
+
+    lane: LaneWorld
+    settings: Settings
+    until: UntilLike
+
+
+@functools.lru_cache(maxsize=64, typed=True)  # typed: 1 and True are other words of a file
+def _kind_of(text: str, named: tuple[str, ...], numbered: tuple[str, ...], *kind: Value) -> _Kind:
+    """Kept from task to task: reading a scenario takes as long as many runs."""
+    scenario = changed(read(text), dict(zip(named, kind, strict=True)))
+    return _Kind(LaneWorld(scenario.toml(), numbered), settings_of(scenario), scenario.run.until)
+
+
+def _run_kind(plan: Plan, made: _Columns, kind: _Kind, lanes: np.ndarray, numbers: np.ndarray) -> None:
     """The runs of one structure; where the world cannot be traced, of several."""
-    settings, until = settings_of(scenario), scenario.run.until
+    lane, settings, until = kind
     if can_be_traced(lane):
-        padded = _padded(numbers if numbers.shape[1] else np.zeros((len(lanes), 1)), math.prod(plan.block))
-        out = _batch(plan, lane, padded, LaneStart(lane), settings, until)
+        filled = _filled_up(numbers if numbers.shape[1] else np.zeros((len(lanes), 1)), _size(plan, len(lanes)))
+        out = _batch(plan, FilledUp(lane), filled, LaneStart(lane), settings, until)
         made.put(lanes, out, plan.impacts)
         bad = [k for k in out.failed if k < len(lanes)]
         codes = np.asarray(out.outcome)
@@ -135,10 +148,17 @@ def _batch(
     )
 
 
-def _padded(numbers: np.ndarray, most: Count) -> np.ndarray:
-    """Filled up with the last run to a whole task or a power of two: programs are compiled for a number of runs."""
-    size = min(1 << max(len(numbers) - 1, 0).bit_length(), most)
-    return np.concatenate([numbers, np.repeat(numbers[-1:], size - len(numbers), axis=0)])
+def _size(plan: Plan, runs: Count) -> int:
+    """Programs are compiled for a number of runs: that of a whole task; of a kind among points, a power of two."""
+    most = math.prod(plan.block)
+    mixed = plan.points and any(axis.category for axis in plan.axes)
+    return min(1 << (runs - 1).bit_length(), most) if mixed else most
+
+
+def _filled_up(numbers: np.ndarray, size: Count) -> np.ndarray:
+    """With rows of nan up to this size; what they would be is never run."""
+    nothing = np.full((size - len(numbers), numbers.shape[1]), np.nan)
+    return np.concatenate([numbers, nothing])
 
 
 def _done(plan: Plan, task: tuple[slice, ...], made: _Columns) -> Done:

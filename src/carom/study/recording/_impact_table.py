@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from ...hybrid._carry import Carry
+from ...hybrid._flow import any_holding
 from ...hybrid.scene import Continuous, Own
 from ...hybrid.world import World
 from ...quantities import Flag, Real
@@ -52,6 +53,8 @@ class Spell(NamedTuple):
     press: Any  # acceleration by weight and motors
     depth: Any  # the largest so far
     push: Any
+    ended: tuple[tuple[Any, Any], tuple[Any, Any]]  # indentation and force at the end of the last step, and their rates
+    goes_on: Any  # does the next step begin with those?
 
 
 class Kept(NamedTuple):
@@ -90,7 +93,8 @@ class ImpactTable(AbstractRecorder):
     def _nothing(self) -> Spell:
         zero, never = jnp.asarray(0.0), jnp.asarray(-jnp.inf)
         before = {name: zero for name in sorted(self.has) if "_before" in name}
-        return Spell(jnp.asarray(False), zero, before, zero, zero, zero, never, never)
+        ended = ((zero, zero), (zero, zero))
+        return Spell(jnp.asarray(False), zero, before, zero, zero, zero, never, never, ended, jnp.asarray(False))
 
     def see(self, sight: Sight, kept: Kept) -> Kept:
         if self.has & set(INSIDE):
@@ -104,15 +108,20 @@ class ImpactTable(AbstractRecorder):
 
     def _deepened(self, sight: Sight, kept: Kept) -> Kept:
         """The largest indentation and force so far."""
-        spells, never = [], (jnp.asarray(-jnp.inf),) * 2
-        for place, spell in zip(compliant(sight.world), kept.spells, strict=True):
-            on = sight.step & closed(sight.world, place, sight.old.phases, sight.old.memory)
-            depth, push = jax.lax.cond(on, lambda p=place: self._largest(sight, p), lambda: never)
-            spells.append(spell._replace(depth=jnp.maximum(spell.depth, depth), push=jnp.maximum(spell.push, push)))
+        world, c, spells = sight.world, sight.old, []
+        # What is held is put back after a step: the next one does not begin where it ended.
+        stays = jnp.asarray(False) if world.constraints else ~any_holding(world, c.phases)
+        for place, spell in zip(compliant(world), kept.spells, strict=True):
+            on = sight.step & closed(world, place, c.phases, c.memory)
+            depth, push, ended = jax.lax.cond(
+                on, lambda s, p=place: self._largest(sight, p, s), lambda s: (s.depth, s.push, s.ended), spell
+            )
+            goes_on = jnp.where(sight.step, on & stays, spell.goes_on) & ~sight.hit
+            spells.append(spell._replace(depth=depth, push=push, ended=ended, goes_on=goes_on))
         return kept._replace(spells=tuple(spells))
 
-    def _largest(self, sight: Sight, place: Place) -> tuple[Any, Any]:
-        """Of a step: at its ends, and where it turns in between."""
+    def _largest(self, sight: Sight, place: Place, spell: Spell) -> tuple[Any, Any, Any]:
+        """With a step more: at its ends, and where it turns in between; and what it ended with."""
         world, c, a = sight.world, sight.old, sight.tried
 
         def gauge(t: Real, y: Continuous) -> tuple[Any, Any]:
@@ -122,17 +131,19 @@ class ImpactTable(AbstractRecorder):
         def moving(t: Real, y: Continuous, rate: Continuous) -> Any:
             return jax.jvp(gauge, (t, y._replace(work=())), (jnp.ones_like(t), rate._replace(work=())))
 
-        begin, end = moving(c.t, c.y, c.rate), moving(a.t, a.y, a.rate)
+        # Laws are expensive: what was found where the last step ended is not asked for again.
+        begin = jax.lax.cond(spell.goes_on, lambda: spell.ended, lambda: moving(c.t, c.y, c.rate))
+        end = moving(a.t, a.y, a.rate)
         out = []
-        for k, wanted in enumerate((INSIDE[:2], INSIDE[2:])):
+        for k, (wanted, most) in enumerate(((INSIDE[:2], spell.depth), (INSIDE[2:], spell.push))):
             ends = [(value[k], rate[k]) for value, rate in (begin, end)]
-            most = jnp.maximum(ends[0][0], ends[1][0])
+            most = jnp.maximum(most, jnp.maximum(ends[0][0], ends[1][0]))
             if self.has & set(wanted):
                 most = jnp.maximum(
                     most, peak_within(sight, ends[0], ends[1], lambda *y, k=k: [x[k] for x in moving(*y)])[1]
                 )
             out.append(most)
-        return out[0], out[1]
+        return out[0], out[1], end
 
     # -- at events -----------------------------------------------------------------------------------------------------
 

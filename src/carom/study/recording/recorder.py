@@ -124,15 +124,22 @@ def peak_within(sight: Sight, begin: tuple[Any, Any], end: tuple[Any, Any], of: 
     turns = sight.step & (begin[1] * end[1] < 0.0)
 
     def look(_: None) -> Any:
-        def once(_: Index, ends: tuple[Any, Any]) -> tuple[Any, Any]:
-            low, high = ends
+        def once(_: Index, known: tuple[Any, ...]) -> tuple[Any, ...]:
+            low, high, seen_low, seen_high = known
             at = turn(low, high, jnp)
-            new = (at, *of(at, *sight.within(at)))
+            # Steps are expensive: an instant that was looked at before looks the same.
+            same_low, same_high = seen_low & (at == low[0]), seen_high & (at == high[0])
+            new = jax.lax.cond(
+                same_low | same_high,
+                lambda: (at, *_either(same_low, low[1:], high[1:])),
+                lambda: (at, *of(at, *sight.within(at))),
+            )
             left = new[2] * low[2] > 0.0
-            return _either(left, new, low), _either(left, high, new)
+            return _either(left, new, low), _either(left, high, new), left | seen_low, ~left | seen_high
 
+        never = jnp.asarray(False)
         ends = (sight.old.t, *begin), (sight.tried.t, *end)
-        low, high = jax.lax.fori_loop(0, REFINED, once, ends)
+        low, high, _, _ = jax.lax.fori_loop(0, REFINED, once, (*ends, never, never))
         return _either(jnp.abs(low[2]) < jnp.abs(high[2]), low[:2], high[:2])
 
     return jax.lax.cond(turns, look, lambda _: (sight.old.t, begin[0]), None)

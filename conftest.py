@@ -9,6 +9,7 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
+import hypothesis  # noqa: F401 - it looks for who holds generators of random numbers, and finds nobody who is frozen
 import jax
 import jaxtyping
 import pytest

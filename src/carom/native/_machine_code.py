@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from . import _sine_and_cosine as turns
 from ._arithmetic import LIBRARY
 from ._direct import direct
 from ._linear_algebra import LAPACK, addresses, named
@@ -136,6 +137,10 @@ def _target(thorough: bool) -> Any:
     )
 
 
+def _thorough_target() -> Any:
+    return _target(True)
+
+
 @functools.cache
 def _linked() -> None:
     """Tell LLVM about this machine, and where the mathematical library is."""
@@ -163,8 +168,11 @@ def machine_code(text: str, thorough: bool = False) -> bytes:
     import llvmlite.binding as llvm
 
     target = _target(thorough)
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(turns.in_line(text) if thorough else text)
     module.triple = target.triple
+    if thorough:  # what is called is put in line, and what is not needed left out; no rounding changes
+        builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1))
+        builder.getModulePassManager().run(module, builder)
     return target.emit_object(module)
 
 
@@ -186,6 +194,9 @@ class Program:
 
         if any(named(function).encode() in code for function in LAPACK):
             _lapack_linked()
+        if turns.called(code):
+            _linked()
+            turns.linked(_thorough_target)
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target(False))
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()

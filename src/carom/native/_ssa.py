@@ -109,6 +109,7 @@ class Builder:
         self.count = 0
         self.numbers: dict[tuple[Kind, bytes | int], Value] = {}
         self.nought = Value("known", "f", (), 0.0, self.top)  # zero times something: a zero of either sign
+        self.rounded: set[int] = set()  # products that are rounded before they are added to something
         self.effects: list[Value] = []  # stores: what must happen although nothing depends on it
 
     def number(self, kind: Kind, x: Number) -> Value:

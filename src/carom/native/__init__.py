@@ -4,7 +4,7 @@ XLA compiles a step of the engine in seconds, because it is made for large array
 scalar of its own, branches are branches, and what is known or does nothing is left out.
 
     function -> jaxpr -> `_reading` (with `_arithmetic`, `_shuffling`, `_gathering`, `_branching`, `_linear_algebra`)
-             -> `_ssa`, a program of scalars -> `_llvm_text` (`_fusing`, `_sine_and_cosine`) -> `_machine_code`, on a CPU
+             -> `_ssa`, a program of scalars -> `_llvm_text` (with `_fusing`) -> `_machine_code`, on a CPU
                                              -> `_cuda_text` -> `_cuda`, one thread per lane of a batch, on a GPU
 """
 

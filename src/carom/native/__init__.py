@@ -124,6 +124,18 @@ def buffer(array: Any) -> Any:
     return carom_buffer(array)
 
 
+def unrounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays, in which machine code need not round a product before it adds it to something else.
+
+    For what is integrated, not for what is compared: equal numbers that are found in two ways may differ by rounding.
+    """
+
+    def carom_unrounded(*args: Any) -> Any:  # `_reading` knows it by its name
+        return function(*args)
+
+    return jax.jit(carom_unrounded)
+
+
 def once(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, traced once for arguments of the same shapes, however often a program calls it.
 

@@ -1,8 +1,9 @@
 """Which sums take their product without rounding it first, on machines that multiply and add at once.
 
-A sum of two products is not among them, unless one has a known factor (a weight of a solver's stages): of equal
-products nothing must be left. Matrix products are not, either. What is fused is the same however thoroughly a program
-is compiled, so that its numbers are.
+Only those of functions that say so (`native.unrounded`), as far as nothing else needs the same sum: equal gaps of two
+contacts must come out equal. A sum of two products is not among them, unless one has a known factor (a weight of a
+solver's stages): of equal products nothing must be left. What is fused is the same however thoroughly a program is
+compiled, so that its numbers are.
 """
 
 from __future__ import annotations
@@ -22,11 +23,10 @@ def fused(program: Builder, results: Sequence[Value]) -> dict[int, Value | None]
     for block in blocks:
         place = {id(item): i for i, item in enumerate(block.code)}
         for v in block.code:
-            if isinstance(v, Value) and v.live and v.kind == "f" and v.op in ("add", "sub"):
+            if isinstance(v, Value) and v.live and id(v) in program.fusible:
                 terms = [x for x in v.args if x.op == "mul" and x.block is block and uses[id(x)] == 1]
                 if all(x.op == "mul" for x in v.args):
                     terms = [x for x in terms if any(factor.known for factor in x.args)]
-                terms = [x for x in terms if id(x) not in program.rounded]
                 if terms:  # the one that is known last: what is not fused must be there before
                     last = max(terms, key=lambda x: place[id(x)])
                     out |= {id(v): last, id(last): None}

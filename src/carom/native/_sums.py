@@ -96,9 +96,7 @@ def _products(b: Builder, p: Parameters, x: Thing, y: Thing, kind: Kind) -> Any:
             u, v = left[i], right[(*i[:n], *j)]
             total = b.number(kind, 0)
             for s, t in zip(u, v, strict=True):
-                product = calculated(b, "mul", kind, s, t)
-                b.rounded.add(id(product))
-                total = calculated(b, "add", kind, total, product)
+                total = calculated(b, "add", kind, total, calculated(b, "mul", kind, s, t))
             out[(*i, *j)] = total
     return out
 

@@ -187,6 +187,12 @@ class Program:
         layout = self.layout = recipe.layout
         last = layout.arguments[-1] if layout.arguments else None
         self.length = 0 if last is None else last.offset + int(np.prod(last.shape, dtype=int)) * 8
+        plain = [x.shape == () and x.dtype == "<f8" for x in layout.arguments]
+        self.numbers = [(i, x.offset // 8) for i, x in enumerate(layout.arguments) if plain[i]]
+        self.others = [
+            (i, x.offset, x.shape, np.dtype(x.dtype)) for i, x in enumerate(layout.arguments) if not plain[i]
+        ]
+        self.left = tuple((x.base == "in", x.offset, x.shape, np.dtype(x.dtype)) for x in layout.results)
         self._load(recipe.code)
 
     def _load(self, code: bytes) -> None:
@@ -211,13 +217,18 @@ class Program:
             self._load(machine_code(text, True))
 
     def __call__(self, *args: Any) -> Any:
-        given = np.zeros(self.length + 8, dtype=np.uint8)
-        for leaf, x in zip(self.layout.arguments, jax.tree.leaves(args), strict=True):
-            np.ndarray(leaf.shape, leaf.dtype, given.data, leaf.offset)[...] = x
-        if self.zeros.size and given.view(float)[self.zeros].any():
+        given = np.zeros(self.length // 8 + 1)
+        memory, leaves = given.data, jax.tree.leaves(args)
+        if len(leaves) != len(self.layout.arguments):
+            raise ValueError(f"this program takes {len(self.layout.arguments)} arrays, and was given {len(leaves)}")
+        for i, place in self.numbers:  # most are, and this takes a fifth of the time
+            given[place] = leaves[i]
+        for i, offset, shape, dtype in self.others:
+            np.ndarray(shape, dtype, memory, offset)[...] = leaves[i]
+        if self.zeros.size and given[self.zeros].any():
             raise ValueError("this program was made for other arguments, of which some numbers were zero")
         out = np.zeros(self.layout.room + 8, dtype=np.uint8)
         self.run(given.ctypes.data, out.ctypes.data)
-        memory = {"in": given.data, "out": out.data}
-        leaves = [np.ndarray(leaf.shape, leaf.dtype, memory[leaf.base], leaf.offset) for leaf in self.layout.results]
-        return jax.tree.unflatten(self.tree, leaves)
+        room = out.data
+        left = [np.ndarray(shape, dtype, memory if kept else room, offset) for kept, offset, shape, dtype in self.left]
+        return jax.tree.unflatten(self.tree, left)

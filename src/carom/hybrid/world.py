@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors, registry
@@ -152,6 +154,12 @@ class World(eqx.Module):
         return float(
             self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count + 6.0 * len(self.constraints)
         )
+
+    @property
+    @remembered
+    def leaves(self) -> list[Any]:
+        """All of its arrays, in the order in which programs take them."""
+        return [np.asarray(x) for x in jax.tree.leaves(self)]
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])

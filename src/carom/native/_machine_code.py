@@ -176,6 +176,12 @@ def machine_code(text: str, thorough: bool = False) -> bytes:
     return target.emit_object(module)
 
 
+def _leaves(arg: Any) -> list[Any]:
+    """All arrays of an argument; what is given again and again may know them by itself, as `leaves`."""
+    known: list[Any] | None = getattr(arg, "leaves", None)
+    return jax.tree.leaves(arg) if known is None else known
+
+
 class Program:
     """A compiled program that is called with arrays and answers with arrays."""
 
@@ -218,7 +224,7 @@ class Program:
 
     def __call__(self, *args: Any) -> Any:
         given = np.zeros(self.length // 8 + 1)
-        memory, leaves = given.data, jax.tree.leaves(args)
+        memory, leaves = given.data, [x for arg in args for x in _leaves(arg)]
         if len(leaves) != len(self.layout.arguments):
             raise ValueError(f"this program takes {len(self.layout.arguments)} arrays, and was given {len(leaves)}")
         for i, place in self.numbers:  # most are, and this takes a fifth of the time

@@ -8,7 +8,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from .. import errors, registry
@@ -159,7 +158,7 @@ class World(eqx.Module):
     @remembered
     def leaves(self) -> list[Any]:
         """All of its arrays, in the order in which programs take them."""
-        return [np.asarray(x) for x in jax.tree.leaves(self)]
+        return list(jax.device_get(jax.tree.leaves(self)))
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])

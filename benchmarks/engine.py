@@ -35,6 +35,7 @@ import numpy as np
 from examples.arm_repeated_impact import make_world
 
 from carom.hybrid import _run as programs
+from carom.native._machine_code import LONG
 from plain_arm import ANGLES, scipy_run
 from timing import cores, machine, table
 
@@ -101,7 +102,7 @@ def ours() -> list[Row]:
             compiling = time.process_time() - begin
             size, end = operations(), got if what == "ends" else got.final
             steps = int(end.steps)
-            for _ in range(330_000 // steps):  # until it is compiled thoroughly
+            for _ in range(LONG // steps + 1):  # until it is compiled as thoroughly as it ever is
                 call()
             own = "calls from Python" if what == "recorded" else "operations of an attempt"
             seconds = shortest(call, 25)

@@ -2,7 +2,9 @@
 
     python benchmarks/arm_in_heyoka.py [TOLERANCE ...]
 
-For a Python that has heyoka; `engine.py --heyoka PYTHON` runs it there. Prints for every tolerance: seconds of
+For a Python that has heyoka; `engine.py --heyoka PYTHON` runs it there. Prints for every tolerance, first for the ends
+alone and then with works that are integrated and every step kept (time and state, by a callback; heyoka's own
+continuous output is compiled for each phase that is met, 1 ms): which of both, the tolerance, seconds of
 compiling, seconds per run (of the processor), steps, final time and state. Hertz' force is not analytic where an impact
 begins or ends, so flight is followed a picometre into it, and restitution left a picometre before its end.
 """
@@ -27,6 +29,9 @@ PHASES = 5
 X, Y, U, V = hy.make_vars("x", "y", "u", "v")  # angles and rates
 DEPTH = -1.0 - hy.sin(X) - hy.sin(Y)
 CLIMB = hy.cos(X) * U + hy.cos(Y) * V
+SLIDE = hy.sin(X) * U + hy.sin(Y) * V
+WORKS = hy.make_vars("pushed", "rubbed", "driven", "weight")
+LIFTED = 9.81 * (1.5 * hy.cos(X) * U + 0.5 * hy.cos(Y) * V)  # power against weight
 
 
 def plastic(d, m=hy):
@@ -48,21 +53,22 @@ def motion(first, second):
 
 
 def flight(target):
-    """Weight and its compensation cancel."""
+    """Motion and powers. Weight and its compensation cancel."""
     t1, t2 = -100.0 * U - 600.0 * (X - target[0]), -100.0 * V - 300.0 * (Y - target[1])
-    return motion(t1 - t2, t2)
+    return motion(t1 - t2, t2), (0.0, 0.0, (t1 - t2) * U + t2 * V + LIFTED, 0.0)
 
 
 def impact(push):
-    drag = FRICTION * push * hy.tanh((hy.sin(X) * U + hy.sin(Y) * V) / SLIP)
-    return motion(hy.cos(X) * push - hy.sin(X) * drag, hy.cos(Y) * push - hy.sin(Y) * drag)
+    drag = FRICTION * push * hy.tanh(SLIDE / SLIP)
+    moves = motion(hy.cos(X) * push - hy.sin(X) * drag, hy.cos(Y) * push - hy.sin(Y) * drag)
+    return moves, (push * CLIMB, -drag * SLIDE, 0.0, LIFTED)
 
 
 def hertz(d, root):
     return 4.0 / 3.0 * MODULUS * root * d * hy.sqrt(d)
 
 
-def integrators(tolerance):
+def integrators(tolerance, ledger):
     left = DEPTH - hy.par[0]
     rising, falling = hy.event_direction.positive, hy.event_direction.negative
     phases = [
@@ -72,20 +78,22 @@ def integrators(tolerance):
         (impact(hertz(left, hy.par[1])), left - NEAR, falling),
         (flight(UP), -2.0 - DEPTH, rising),
     ]
-    return [
-        hy.taylor_adaptive(flow, [0.0] * 4, tol=tolerance, t_events=[hy.t_event(event, direction=way)])
-        for flow, event, way in phases
-    ]
+    out = []
+    for (flow, powers), event, way in phases:
+        flow = [*flow, *zip(WORKS, map(hy.expression, powers), strict=True)] if ledger else flow
+        ends = [hy.t_event(event, direction=way)]
+        out.append(hy.taylor_adaptive(flow, [0.0] * len(flow), tol=tolerance, t_events=ends))
+    return out
 
 
-def run(phases):
-    state, t, steps = np.array([math.pi / 3.0, math.pi / 4.0, 0.0, 0.0]), 0.0, 0
+def run(phases, ledger):
+    state, t, steps, kept = np.array([math.pi / 3.0, math.pi / 4.0, *[0.0] * (6 if ledger else 2)]), 0.0, 0, []
     for strike in range(15 * PHASES):
         kind = strike % PHASES
         each = phases[kind]
         if kind == 1:  # a picometre into the floor
             short = NEAR / abs(math.cos(state[0]) * state[2] + math.cos(state[1]) * state[3])
-            state[:2] += short * state[2:]
+            state[:2] += short * state[2:4]
             t += short
         elif kind == 3:
             d = -1.0 - math.sin(state[0]) - math.sin(state[1])
@@ -93,21 +101,28 @@ def run(phases):
             each.pars[:] = dent, math.sqrt((0.75 * plastic(d, math) / MODULUS) ** 2 / (d - dent) ** 3)
         each.time, each.state[:] = t, state
         each.reset_cooldowns()
-        steps += each.propagate_until(t + 10.0)[3]
+
+        def keep(at):
+            kept.append((at.time, at.state.copy()))
+            return True
+
+        steps += each.propagate_until(t + 10.0, **({"callback": keep} if ledger else {}))[3]
         state, t = each.state.copy(), each.time
-    return steps, [t, *state]
+    return steps, [t, *state[:4]]
 
 
 def main():
-    for tolerance in map(float, sys.argv[1:] or ("1e-9", "1e-12")):
-        begin = time.process_time()
-        phases = integrators(tolerance)
-        compiling, best = time.process_time() - begin, math.inf
-        for _ in range(40):
+    for ledger in (False, True):
+        for tolerance in map(float, sys.argv[1:] or ("1e-9", "1e-12")):
             begin = time.process_time()
-            steps, end = run(phases)
-            best = min(best, time.process_time() - begin)
-        print(tolerance, compiling, best, steps, *(repr(float(x)) for x in end))
+            phases = integrators(tolerance, ledger)
+            compiling, best = time.process_time() - begin, math.inf
+            for _ in range(40):
+                begin = time.process_time()
+                steps, end = run(phases, ledger)
+                best = min(best, time.process_time() - begin)
+            what = "recorded" if ledger else "ends"
+            print(what, tolerance, compiling, best, steps, *(repr(float(x)) for x in end))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ import numpy as np
 from examples.arm_repeated_impact import make_world
 
 from carom.hybrid import _run as programs
+from carom.native._machine_code import LONG
 from plain_arm import ANGLES, scipy_run
 from timing import cores, machine, table
 
@@ -101,7 +102,7 @@ def ours() -> list[Row]:
             compiling = time.process_time() - begin
             size, end = operations(), got if what == "ends" else got.final
             steps = int(end.steps)
-            for _ in range(330_000 // steps):  # until it is compiled thoroughly
+            for _ in range(LONG // steps + 1):  # until it is compiled as thoroughly as it ever is
                 call()
             own = "calls from Python" if what == "recorded" else "operations of an attempt"
             seconds = shortest(call, 25)
@@ -137,9 +138,9 @@ def heyoka_rows(python: str) -> list[Row]:
         return []
     rows = []
     for line in done.stdout.splitlines():
-        tolerance, compiling, seconds, steps, *state = line.split()
+        what, tolerance, compiling, seconds, steps, *state = line.split()
         end = np.array([float(x) for x in state])
-        name = f"heyoka {float(tolerance):g}, ends"
+        name = f"heyoka {float(tolerance):g}, {what}"
         rows.append(Row(name, float(seconds), int(steps), end, float(compiling), bound="series of each step"))
     return rows
 
@@ -228,12 +229,13 @@ def shown(rows: list[Row], reference: np.ndarray) -> str:
 
 
 def ratios(rows: list[Row], reference: np.ndarray) -> list[str]:
-    """The fastest of each peer whose error is at most twice that of a line of carom's."""
+    """The fastest of each peer whose error is at most twice that of a line of carom's; of heyoka's both kinds."""
     out = []
     for mine in (r for r in rows if r.name.startswith("carom") and "rodas" not in r.name):
-        for peer in ("heyoka", "C by hand", "SciPy"):
+        for peer, what in (("heyoka", "ends"), ("heyoka", "recorded"), ("C by hand", ""), ("SciPy", "")):
             limit = 2.0 * mine.error(reference)
-            equal = [r for r in rows if r.name.startswith(peer) and r.error(reference) <= limit]
+            alike = [r for r in rows if r.name.startswith(peer) and r.name.endswith(what)]
+            equal = [r for r in alike if r.error(reference) <= limit]
             if equal:
                 best = min(equal, key=lambda r: r.seconds)
                 out.append(f"  {mine.name} / {best.name}: {mine.seconds / best.seconds:.3g}")

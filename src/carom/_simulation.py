@@ -6,7 +6,6 @@ import dataclasses
 import sys
 import time
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from .hybrid._carry import Carry
 from .hybrid._flow import scene_with_motion
 from .hybrid._horizon import ended
 from .hybrid._opening import one_by_one, refuse_guards, refuse_overlaps, refuse_start, refuse_unmet
+from .hybrid._remembered import remembered
 from .hybrid._run import chunk, executable, runs_away, start
 from .hybrid._store import back_end
 from .hybrid.condition import condition_of
@@ -161,8 +161,9 @@ def _drive(
     """Chunk after chunk, until the end or Ctrl-C."""
     store, show = Chunks(stream), RunLine(progress, float(integration.until), _impact_columns(world))
     try:
-        compiling = partial(show.compiling, *_work(world))
-        run = quick = executable(chunk, (ROWS,), world, integration, carry, before=compiling)
+        run = quick = executable(
+            chunk, (ROWS,), world, integration, carry, before=lambda: show.compiling(*_work(world))
+        )
     finally:
         show.close()
     compiled_at = time.perf_counter()
@@ -204,6 +205,7 @@ def _work(world: World) -> tuple[str, float]:
     return " with ".join(words), seconds * (1.0 if native.wanted() and not world.arrays else 8.0)
 
 
+@remembered
 def _impact_columns(world: World) -> list[int]:
     """Columns of an event row that say that a contact closed: its time comes first, then a flag per exit."""
     closes = [{contact.begins for contact in a.report.contacts} for a in world.automata]

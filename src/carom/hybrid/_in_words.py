@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from .. import errors
 from ..quantities import Real
+
+if TYPE_CHECKING:
+    from .world import World
 
 
 def told(name: str, *numbers: tuple[str, Any, str]) -> str:
@@ -60,3 +64,15 @@ def _short(value: object) -> str:
     if numbers.size <= 4:
         return f"({', '.join(f'{x:g}' for x in numbers.ravel())})"
     return f"{numbers.size} times {numbers.flat[0]:g}" if np.ptp(numbers) == 0.0 else f"{numbers.size} numbers"
+
+
+def world_in_words(world: World) -> str:
+    """The mechanism, and everything that acts on it."""
+    lines = [repr(world.mechanism).replace("Mechanism:", "World:", 1)]
+    gravity = errors.known(world.gravity)
+    if gravity is not None and gravity.shape == (2,):
+        lines.append("  gravity ({:g}, {:g}) m/s^2".format(*gravity))
+    rows = [row for automaton in world.automata for row in automaton.report.words]
+    rows += [("constraint", constraint.describe()) for constraint in world.constraints]
+    wide = max([12, *(len(name) for name, _ in rows)])
+    return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])

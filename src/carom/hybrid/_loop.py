@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .. import native
 from ..quantities import Real
 from . import outcome
 from ._carry import Attempt, Carry, Verdict
@@ -52,7 +53,10 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     def rhs(t: Real, y: Continuous) -> Continuous:
         return derivative(world, t, y, c.phases, c.memory)
 
-    y, error, rate = integration.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
+    def stepped(t: Real, y: Continuous, rate: Continuous, h: Real) -> Any:
+        return integration.solver.step(rhs, t, y, rate, h, world.heavy)
+
+    y, error, rate = native.unrounded(stepped)(c.t, c.y, c.rate, span)
     norm = error_of(world, integration, c.y, y, error)
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)

@@ -6,7 +6,6 @@ there is another program.
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import jax
@@ -14,6 +13,7 @@ import numpy as np
 
 from .. import native
 from ..quantities import Given
+from ._remembered import remembered
 from .world import World
 
 
@@ -26,23 +26,14 @@ def noughts(args: tuple[Any, ...]) -> native.Noughts:
         return ()
     out: list[bytes | None] = []
     for arg in args:
-        out += _of_world(arg) if isinstance(arg, World) else [None] * len(jax.tree.leaves(arg))
+        out += of_world(arg) if isinstance(arg, World) else [None] * len(jax.tree.leaves(arg))
     return tuple(out)
 
 
-_KNOWN: dict[int, tuple[Any, list[bytes | None]]] = {}  # by where a world lies, as long as it is that one
-MOST = 100  # of them are remembered
-
-
-def _of_world(world: World) -> list[bytes | None]:
-    """Worlds do not change: each is looked at once."""
-    whose, found = _KNOWN.get(id(world), (lambda: None, []))
-    if whose() is not world:
-        found = [_zeros(x) for x in jax.tree.leaves(world)]
-        _KNOWN[id(world)] = weakref.ref(world), found
-        while len(_KNOWN) > MOST:
-            _KNOWN.pop(next(iter(_KNOWN)), None)
-    return found
+@remembered
+def of_world(world: World) -> list[bytes | None]:
+    """The same of a world alone."""
+    return [_zeros(x) for x in jax.tree.leaves(world)]
 
 
 def _zeros(x: Given) -> bytes | None:

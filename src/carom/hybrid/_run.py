@@ -28,6 +28,7 @@ from ._compiler import compiler_options as compiler_options
 from ._loop import advance
 from ._noughts import noughts
 from ._one_thread import on_one_thread
+from ._remembered import remembered
 from ._store import load_or_make
 from .automaton import Bars
 from .condition import any_of
@@ -60,19 +61,32 @@ def executable(
             before()
         return _compiled(name, function, static, args, options)
 
-    shapes = tuple((np.shape(x), x.dtype if hasattr(x, "dtype") else jnp.result_type(x)) for x in jax.tree.leaves(args))
     arrays = any(isinstance(arg, World) and arg.arrays for arg in args)
     options = compiler_options(thorough, arrays)
-    key = (function, static, jax.tree.structure(args), shapes, options == SCALAR, noughts(args))
+    zeros = noughts(args)
+    each = tuple(_shaped_world(arg) if isinstance(arg, World) else _shaped(arg) for arg in args)
+    key = (function, static, each, options == SCALAR, zeros)
     found = _EXECUTABLES.get(key)
     if found is None:
         how = tuple(sorted((options or {}).items()))
-        found = load_or_make(function, (static, how, key[-1]), args, make)
+        found = load_or_make(function, (static, how, zeros), args, make)
         found = on_one_thread(found) if arrays else found
         _EXECUTABLES[key] = found
         while len(_EXECUTABLES) > MOST:
             _EXECUTABLES.pop(next(iter(_EXECUTABLES)), None)
     return found
+
+
+def _shaped(arg: PyTree) -> tuple[Any, tuple[Any, ...]]:
+    """How an argument is nested, and the shapes and types of its arrays."""
+    leaves, tree = jax.tree.flatten(arg)
+    return tree, tuple(
+        (np.shape(x), x.dtype if hasattr(x, "dtype") else PLAIN.get(type(x)) or jnp.result_type(x)) for x in leaves
+    )
+
+
+_shaped_world = remembered(_shaped)
+PLAIN = {kind: np.dtype(kind) for kind in (float, int, bool)}  # of Python's numbers, as JAX takes them
 
 
 def _compiled(

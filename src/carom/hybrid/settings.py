@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -16,6 +17,7 @@ from .solvers import Solver, solver_of
 
 FINEST = 1e-14  # float64 carries 16 digits
 NO_LIMIT = 2**62
+PLAIN = (int, float, type(None))  # what settings are that nobody traces
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +70,11 @@ class Settings:
 
     def integration(self, until: Real) -> Integration:
         """As the engine takes them, for a run until a time [s]."""
+        given = until, self.rtol, self.atol, self.max_steps, self.max_events
+        plain = all(isinstance(x, PLAIN) for x in given)
+        return _known_integration(self, until) if plain else self._integration(until)
+
+    def _integration(self, until: Real) -> Integration:
         errors.number("run", "until", until, above=0.0)
         return Integration(
             solver_of(self.solver),
@@ -77,6 +84,12 @@ class Settings:
             _limit(self.max_steps),
             _limit(self.max_events),
         )
+
+
+@functools.lru_cache
+def _known_integration(settings: Settings, until: float) -> Integration:
+    """Made once: runs that are alike are many."""
+    return settings._integration(until)
 
 
 DEFAULT = Settings()

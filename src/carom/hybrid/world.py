@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -18,7 +19,9 @@ from ..dynamics.forward_inverse import STANDARD_GRAVITY, gravity_vector
 from ..mechanism import Mechanism, State
 from ..mechanism import _walk as walk
 from ..quantities import Gravity, Real, Rows, Vector
+from ._in_words import world_in_words
 from ._member import AbstractMember, AbstractUnplaced, gather, of_joints
+from ._remembered import remembered
 from ._world_checks import refuse_crossed_stops, refuse_loose_joints
 from .automaton import AbstractAutomaton
 from .reporting import Channel, ContactReport, Quantity
@@ -107,6 +110,7 @@ class World(eqx.Module):
         return (*own, Channel("joint dampers", "dissipative"), *bends, *weight)
 
     @property
+    @remembered
     def contacts(self) -> tuple[ContactReport, ...]:
         """Every contact, whoever holds it, as it reports itself."""
         return tuple(contact for a in self.automata for contact in a.report.contacts)
@@ -122,6 +126,7 @@ class World(eqx.Module):
         return {quantity.name: x for told, own in pairs if told for quantity, x in zip(told, own, strict=True)}
 
     @property
+    @remembered
     def events(self) -> tuple[tuple[int, int], ...]:
         """(automaton, exit) of every guard, in the order in which simultaneous events are served."""
         return tuple((i, e) for i, a in enumerate(self.automata) for e in range(len(a.anatomy.exit_names)))
@@ -132,6 +137,7 @@ class World(eqx.Module):
         return sum(a.holding.count for a in self.automata)
 
     @property
+    @remembered
     def arrays(self) -> bool:
         """Are reactions solved on arrays? Of small worlds they are written out, scalar by scalar."""
         return not walk.small(self.mechanism.topology) or any(a.anatomy.arrays for a in self.automata)
@@ -147,6 +153,12 @@ class World(eqx.Module):
         return float(
             self.mechanism.dof**2 / 4.0 + 3.0 * len(self.automata) + 3.0 * self.row_count + 6.0 * len(self.constraints)
         )
+
+    @property
+    @remembered
+    def leaves(self) -> list[Any]:
+        """All of its arrays, in the order in which programs take them."""
+        return list(jax.device_get(jax.tree.leaves(self)))
 
     def automaton(self, name: str) -> AbstractAutomaton:
         errors.name_in("automaton", name, [a.name for a in self.automata])
@@ -207,7 +219,7 @@ class World(eqx.Module):
 
     def __repr__(self) -> str:
         try:
-            return _printed(self)
+            return world_in_words(self)
         except AttributeError:  # some of its leaves were taken away
             return f"<{type(self).__name__} without some of its numbers>"
 
@@ -222,18 +234,6 @@ def refuse_extra(world: World, state: State) -> None:
     """Refuse values of states that the world does not have."""
     for name in state.extra:
         errors.name_in("extra state of this world", name, [quantity.name for quantity in world.extra])
-
-
-def _printed(world: World) -> str:
-    """The mechanism, and everything that acts on it."""
-    lines = [repr(world.mechanism).replace("Mechanism:", "World:", 1)]
-    gravity = errors.known(world.gravity)
-    if gravity is not None and gravity.shape == (2,):
-        lines.append("  gravity ({:g}, {:g}) m/s^2".format(*gravity))
-    rows = [row for automaton in world.automata for row in automaton.report.words]
-    rows += [("constraint", constraint.describe()) for constraint in world.constraints]
-    wide = max([12, *(len(name) for name, _ in rows)])
-    return "\n".join([*lines, *(f"  {name:{wide}} {words}" for name, words in rows)])
 
 
 def _held(mechanism: Mechanism, given: HeldLike) -> tuple[AbstractConstraint, ...]:

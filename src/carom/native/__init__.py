@@ -4,7 +4,7 @@ XLA compiles a step of the engine in seconds, because it is made for large array
 scalar of its own, branches are branches, and what is known or does nothing is left out.
 
     function -> jaxpr -> `_reading` (with `_arithmetic`, `_shuffling`, `_gathering`, `_branching`, `_linear_algebra`)
-             -> `_ssa`, a program of scalars -> `_llvm_text` -> `_machine_code`, on a CPU
+             -> `_ssa`, a program of scalars -> `_llvm_text` (with `_fusing`) -> `_machine_code`, on a CPU
                                              -> `_cuda_text` -> `_cuda`, one thread per lane of a batch, on a GPU
 """
 
@@ -123,6 +123,18 @@ def buffer(array: Any) -> Any:
     Other short arrays are taken apart into numbers, each of which a loop carries from round to round.
     """
     return carom_buffer(array)
+
+
+def unrounded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays, in which machine code need not round a product before it adds it to something else.
+
+    For what is integrated, not for what is compared: equal numbers that are found in two ways may differ by rounding.
+    """
+
+    def carom_unrounded(*args: Any) -> Any:  # `_reading` knows it by its name
+        return function(*args)
+
+    return jax.jit(carom_unrounded)
 
 
 def once(function: Callable[..., Any]) -> Callable[..., Any]:

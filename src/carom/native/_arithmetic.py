@@ -1,9 +1,9 @@
 """Operations on scalars, by the names of JAX's primitives.
 
 Known numbers are computed at once, what does nothing is left out. Rounding is that of IEEE arithmetic, operation by
-operation; nothing is reordered. Only 0 x = 0 is taken for granted (for infinite or negative x too, whence a zero of
-either sign, which nothing feels that it is added to): it removes what a structure has as zeros, such as the inertia of
-a part without mass.
+operation, but for products that are added at once (`_fusing.py`); nothing is reordered. Only 0 x = 0 is taken for
+granted (for infinite or negative x too, whence a zero of either sign, which nothing feels that it is added to): it
+removes what a structure has as zeros, such as the inertia of a part without mass.
 """
 
 from __future__ import annotations

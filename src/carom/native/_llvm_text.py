@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from ._ssa import Branch, Builder, Loop, Value, mark, where_of
+from . import _sine_and_cosine as turns
+from ._fusing import fused
+from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
 from ._writer import Writer
 
 TYPES = {"f": "double", "i": "i64", "b": "i1"}
@@ -30,7 +32,7 @@ STORED = {
 def written(program: Builder, results: Sequence[Value], places: Sequence[tuple[int, str]], name: str) -> str:
     """The program, which leaves its results at these places: the offset [byte] and the type of each."""
     mark(program, results)
-    writer = _Writer()
+    writer = _Writer(fused(program, results) if turns.fused() else {})
     writer.block(program.top)
     for value, (offset, dtype) in zip(results, places, strict=True):
         writer.stored(writer.name(value), value.kind, "out", str(offset), dtype)
@@ -50,10 +52,16 @@ class _Writer(Writer):
 
     stem = "%v"
 
-    def __init__(self) -> None:
+    def __init__(self, fused: dict[int, Value | None]) -> None:
         super().__init__()
+        self.fused = fused
         self.declared: set[str] = set()
         self.label = "begin"
+        self.done: set[int] = set()  # values that are written
+        self.angles: list[
+            dict[int, tuple[str, str, int]]
+        ] = []  # of each open block: sines, cosines and place among them
+        self.ahead: list[list[Value]] = []  # sines and cosines of each open block
 
     def literal(self, value: Value) -> str:
         return _literal(value)
@@ -61,6 +69,13 @@ class _Writer(Writer):
     def begin(self, label: str) -> None:
         self.lines.append(f"{label}:")
         self.label = label
+
+    def block(self, block: Block) -> None:
+        self.angles.append({})
+        self.ahead.append([v for v in block.code if isinstance(v, Value) and v.live and _turns(v)])
+        super().block(block)
+        self.angles.pop()
+        self.ahead.pop()
 
     def branch(self, item: Branch) -> None:
         self.count += 1
@@ -87,6 +102,7 @@ class _Writer(Writer):
             if result.live:
                 froms = ", ".join(f"[ {self.name(v[i])}, %{end} ]" for v, end in zip(item.values, ends, strict=True))
                 self.lines.append(f"  {self.name(result)} = phi {TYPES[result.kind]} {froms}")
+                self.done.add(id(result))
 
     def loop(self, item: Loop) -> None:
         self.count += 1
@@ -98,6 +114,7 @@ class _Writer(Writer):
             if value.live:
                 froms = f"[ {self.name(first)}, %{before} ], [ {self.name(new)}, %{stem}.next ]"
                 self.lines.append(f"  {self.name(value)} = phi {TYPES[value.kind]} {froms}")
+                self.done.add(id(value))
         self.block(item.head)
         self.lines.append(f"  br i1 {self.name(item.goes)}, label %{stem}.body, label %{stem}.end")
         self.begin(f"{stem}.body")
@@ -110,7 +127,12 @@ class _Writer(Writer):
     def operation(self, v: Value) -> None:
         """One line, or a few."""
         op, kind = v.op, v.kind
+        self.done.add(id(v))
+        if id(v) in self.fused:
+            return self.multiplied(v, self.fused[id(v)])
         a = [self.name(x) for x in v.args]
+        if _turns(v):
+            return self.turned(v)
         if op == "load":
             return self.loaded(v, a[0])
         if op == "store":
@@ -120,6 +142,41 @@ class _Writer(Writer):
             return self.lapack(*v.data)  # type: ignore[misc]
         self.lines.append(f"  {self.name(v)} = {self.expression(v, op, kind, a)}")
         return None
+
+    def multiplied(self, v: Value, product: Value | None) -> None:
+        """A sum or difference with a product in it, in one rounding; nothing where the product stands by itself."""
+        if product is None:
+            return
+        x, y = (self.name(a) for a in product.args)
+        other = self.name(next(a for a in v.args if a is not product))
+        if v.op == "sub" and v.args[0] is product:
+            other = self.temporary(f"fneg double {other}")
+        elif v.op == "sub":
+            x = self.temporary(f"fneg double {x}")
+        self.lines.append(f"  {self.name(v)} = {self.called('llvm.fma.f64', [x, y, other])}")
+
+    def turned(self, v: Value) -> None:
+        """Sine or cosine: both are computed where one is asked for first, with those of another angle."""
+        x = _itself(v.args[0])
+        found = next((known[id(x)] for known in self.angles if id(x) in known), None)
+        if found is None:
+            found = self.both(x)
+        name, (which, place) = self.name(v), (found[v.data == "cos"], found[2])
+        self.lines.append(f"  {name} = extractelement {turns.F} {which}, i32 {place}")
+
+    def both(self, x: Value) -> tuple[str, str, int]:
+        other = next((y for v in self.ahead[-1] if self.may_join(y := _itself(v.args[0]), x)), x)
+        first = self.temporary(f"insertelement {turns.F} poison, double {self.name(x)}, i32 0")
+        each = self.temporary(f"insertelement {turns.F} {first}, double {self.name(other)}, i32 1")
+        self.declared.add(turns.DECLARED)
+        pair = self.temporary(f"call {turns.BOTH} @{turns.TURNED}({turns.F} {each})")
+        sines, cosines = (self.temporary(f"extractvalue {turns.BOTH} {pair}, {k}") for k in (0, 1))
+        self.angles[-1] |= {id(other): (sines, cosines, 1), id(x): (sines, cosines, 0)}
+        return sines, cosines, 0
+
+    def may_join(self, other: Value, x: Value) -> bool:
+        """Is this another angle, known by now, whose sine and cosine are not?"""
+        return other is not x and id(other) in self.done and not any(id(other) in known for known in self.angles)
 
     def lapack(self, name: str, places: tuple[int, ...]) -> None:
         """A call of a library's function, whose arguments all lie in working memory."""
@@ -211,6 +268,17 @@ class _Writer(Writer):
         if stored != TYPES[kind]:
             x = self.temporary(f"{'zext' if kind == 'b' else 'trunc'} {TYPES[kind]} {x} to {stored}")
         self.lines.append(f"  store {stored} {x}, ptr {address}")
+
+
+def _turns(v: Value) -> bool:
+    return v.op == "call" and v.data in ("sin", "cos") and turns.fused()
+
+
+def _itself(x: Value) -> Value:
+    """What a loop carried, as it is in the loop."""
+    while x.op == "left":
+        x = x.args[0]
+    return x
 
 
 def _literal(value: Value) -> str:

@@ -20,6 +20,7 @@ UNCHANGED = (
     *("nonbatchable", "nondifferentiable", "nondifferentiable_backward"),
 )
 BUFFER = "carom_buffer"  # the name of the function that marks an array to be kept in memory
+UNROUNDED = "carom_unrounded"  # and of those whose sums may take products unrounded
 CALLS = ("jaxpr", "call_jaxpr", "fun_jaxpr")  # where primitives that call others keep what they call
 
 
@@ -114,7 +115,11 @@ class Reader:
             return [x if isinstance(x, Memory) else spilled(self, x) for x in inputs]
         for key in CALLS:
             if key in eqn.params:
-                return self.closed(eqn.params[key], inputs)
+                loose = int(UNROUNDED in str(eqn.params.get("name")))
+                self.b.loose += loose
+                out = self.closed(eqn.params[key], inputs)
+                self.b.loose -= loose
+                return out
         raise NotImplementedError(name)
 
     def _buffer(self, eqn: Equation, x: Thing) -> Memory:

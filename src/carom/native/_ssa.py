@@ -109,6 +109,8 @@ class Builder:
         self.count = 0
         self.numbers: dict[tuple[Kind, bytes | int], Value] = {}
         self.nought = Value("known", "f", (), 0.0, self.top)  # zero times something: a zero of either sign
+        self.loose = 0  # within how many functions whose sums may take products unrounded
+        self.fusible: set[int] = set()  # their sums, if nothing else asks for the same
         self.effects: list[Value] = []  # stores: what must happen although nothing depends on it
 
     def number(self, kind: Kind, x: Number) -> Value:
@@ -134,9 +136,13 @@ class Builder:
         while place is not None:
             found = place.found.get(key)
             if found is not None:
+                if not self.loose:
+                    self.fusible.discard(id(found))
                 return found
             place = place.parent
         new = Value(op, kind, args, data, home)
+        if self.loose and kind == "f" and op in ("add", "sub"):
+            self.fusible.add(id(new))
         home.found[key] = new
         home.code.append(new)
         self._counted()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..hybrid import outcome
 from ..hybrid._horizon import LONGEST
+from ..hybrid._remembered import remembered
+from ..hybrid.automaton import AbstractAutomaton
 from ..hybrid.condition import SHALLOW
 from ..hybrid.scene import Scene
 from ..hybrid.world import World
@@ -31,8 +34,8 @@ MOST = 20_000  # instants at which forces are looked at
 def at_once(result: Result) -> list[str]:
     """What can be said without another program: `simulate` warns of it."""
     return [
-        *_bent_too_far(result.world, result.q),
-        *[said for i, a in enumerate(result.world.automata) for said in a.report.remarks(result.marks.memory_after[i])],
+        *_bent_too_far(result),
+        *[said for i, remark in enumerate(_remarks(result.world)) for said in remark(result.marks.memory_after[i])],
         *_created(result),
         *_inside(result),
     ]
@@ -43,12 +46,20 @@ def all_of(result: Result) -> list[str]:
     return [*at_once(result), *_not_accounted_for(result), *_pulling(result), *passages(result)]
 
 
-def _bent_too_far(world: World, q: np.ndarray) -> list[str]:
+@remembered
+def _remarks(world: World) -> list[Callable[..., list[str]]]:
+    """What each automaton may say of its memories."""
+    return [automaton.report.remarks for automaton in world.automata]
+
+
+def _bent_too_far(result: Result) -> list[str]:
     """Assumed modes are for deflections that are small relative to the length."""
     out = []
-    top = world.mechanism.topology
-    for k, flex in enumerate(world.mechanism.numbers.flex):
+    mechanism = result.world.mechanism
+    top = mechanism.topology
+    for k, flex in enumerate(mechanism.numbers.flex):
         if flex is not None:
+            q = result.q
             shape, place = np.asarray(flex.nodes.shape), np.asarray(flex.nodes.place)
             bent = np.linalg.norm(np.einsum("tj,gjd->tgd", q[:, list(top.mode_index(k))], shape), axis=2)
             largest, length = float(np.max(bent)), float(np.max(place[:, 0]))
@@ -64,9 +75,9 @@ def _created(result: Result) -> list[str]:
     """Blows that created energy."""
     if not result.final.y.work:
         return []
-    out, channel, marks = [], 0, result.marks
-    for automaton in result.world.automata:
-        if automaton.anatomy.impulsive and len(marks.t):
+    out, marks = [], result.marks
+    for automaton, channel in _impulsive(result.world):
+        if len(marks.t):
             gain = np.asarray(marks.after.work[channel]) - np.asarray(marks.before.work[channel])
             worst = int(np.argmax(gain))
             created = gain > CREATED * result.energy.in_play
@@ -75,6 +86,15 @@ def _created(result: Result) -> list[str]:
                     f"a blow of '{automaton.name}' at t = {float(marks.t[worst]):.9g} s created "
                     f"{gain[worst]:.3g} J ({int(np.sum(created))} such blows); {automaton.report.gains or UNEXPLAINED}"
                 )
+    return out
+
+
+@remembered
+def _impulsive(world: World) -> list[tuple[AbstractAutomaton, int]]:
+    """Automata whose blows take no time, and where the works of each begin."""
+    out, channel = [], 0
+    for automaton in world.automata:
+        out += [(automaton, channel)] if automaton.anatomy.impulsive else []
         channel += len(automaton.anatomy.channels)
     return out
 

@@ -62,9 +62,10 @@ class Chunks:
 
     def describe(self, world: World, carry: Carry) -> None:
         """Say what the columns are, so that the files of a run that was killed can be read without it."""
-        names = [_column_names(like) for like in _rows_like(world, carry)]
-        self.widths = (len(names[0]), len(names[1]))
+        rows = _rows_like(world, carry)
+        self.widths = (_width(rows[0]), _width(rows[1]))
         if self.folder is not None:
+            names = [_column_names(like) for like in rows]
             text = json.dumps({"steps": names[0], "events": names[1]}, indent=1)
             files.write_text(self.folder / "columns.json", text)
 
@@ -87,6 +88,11 @@ class Chunks:
         )
         none = (np.zeros((0, self.widths[0])), np.zeros((0, self.widths[1])))  # Ctrl-C before the first chunk
         return np.concatenate([none[0], *(s for s, _ in pieces)]), np.concatenate([none[1], *(e for _, e in pieces)])
+
+
+def _width(like: PyTree) -> int:
+    """How many numbers a row has."""
+    return sum(int(np.size(leaf)) for leaf in jax.tree.leaves(like))
 
 
 def _column_names(like: PyTree) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -189,11 +190,14 @@ class JacksonGreen(AbstractNormalLaw):
     def force(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> Any:
         modulus = self._constants()[0]
         _, residual, radius, *_ = memory
-        # Elastic loading and restitution are the same curve with another radius and origin.
-        back = phase == RESTITUTION
-        curve = 4.0 / 3.0 * modulus * jnp.sqrt(jnp.where(back, radius, self.radius))
-        hertz = curve * three_halves(jnp.where(back, d - residual, d))
-        return jnp.where(phase == PLASTIC, self._plastic(d), hertz)
+
+        def hertz() -> Any:  # elastic loading and restitution are the same curve with another radius and origin
+            back = phase == RESTITUTION
+            curve = 4.0 / 3.0 * modulus * jnp.sqrt(jnp.where(back, radius, self.radius))
+            return curve * three_halves(jnp.where(back, d - residual, d))
+
+        # A branch, not a selection: a logarithm, four exponentials and a cosine, which two of three phases do not need.
+        return jax.lax.cond(phase == PLASTIC, lambda: self._plastic(d), hertz)
 
     def guard(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> tuple[Any, ...]:
         critical = self._constants()[2]

@@ -146,7 +146,8 @@ class _Writer(Writer):
             return self._loaded(v)
         if op == "table":
             assert isinstance(v.data, tuple)
-            return f"table{self.tables.setdefault(v.data, len(self.tables))}[{a[0]}]"
+            numbers, width, beside = v.data
+            return f"table{self.tables.setdefault(numbers, len(self.tables))}[{a[0]} * {width} + {beside}]"
         if op == "div" and v.args[1].known and v.kind == "f" and _has_inverse(float(v.args[1].number)):
             return f"{a[0]} * {self.literal(Value('known', 'f', (), 1.0 / float(v.args[1].number), v.block))}"
         if op in BINARY:

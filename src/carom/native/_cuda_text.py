@@ -18,6 +18,7 @@ from ._writer import Writer
 TYPES = {"f": "double", "i": "long long", "b": "bool"}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+OURS = {"exp": "exponential", "log": "logarithm"}  # instead of CUDA's
 FUNCTIONS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
 
 
@@ -165,7 +166,7 @@ class _Writer(Writer):
                 return _extreme(v, a)
             return f"{a[0]} {'>' if op == 'max' else '<'} {a[1]} ? {a[0]} : {a[1]}"
         if op == "call":
-            return f"{v.data}({', '.join(a)})"
+            return f"{OURS.get(str(v.data), v.data)}({', '.join(a)})"
         if op in FUNCTIONS and v.kind == "f":
             return f"{FUNCTIONS[op]}({a[0]})"
         if op in ("itof", "btof", "btoi", "ftoi"):

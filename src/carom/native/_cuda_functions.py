@@ -31,13 +31,19 @@ __device__ __noinline__ double2 turned_far(double x) {
   return both;
 }
 
-__device__ inline void turned(double x, double* sine, double* cosine) {
-  if (!(fabs(x) < 1e5)) {
+__device__ inline bool is_far(double x) { return !(fabs(x) < 1e5); }
+
+// What `turned` found, unless the angle is far.
+__device__ inline void unless_far(double x, double* sine, double* cosine) {
+  if (is_far(x)) {
     const double2 both = turned_far(x);
     *sine = both.x;
     *cosine = both.y;
-    return;
   }
+}
+
+// Of angles that are not far. Without branches: those of several angles are computed side by side.
+__device__ inline void turned(double x, double* sine, double* cosine) {
   // Adding 1.5 * 2^52 rounds to a whole number, which then stands in the last bits.
   const double shifted = fma(x, quarter[0], 6755399441055744.0), turns = shifted - 6755399441055744.0;
   const unsigned n = (unsigned)__double_as_longlong(shifted);

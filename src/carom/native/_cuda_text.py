@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ._cuda_functions import HEAD
 from ._shuffling import Memory, kind_of
@@ -18,6 +19,7 @@ from ._writer import Writer
 TYPES = {"f": "double", "i": "long long", "b": "bool"}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+TOGETHER = 4  # angles turned side by side: more would need more registers than there are
 OURS = {"exp": "exponential", "log": "logarithm"}  # instead of CUDA's
 FUNCTIONS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
 
@@ -61,7 +63,8 @@ class _Writer(Writer):
         self.deep = 1
         self.tables: dict[tuple[float, ...], int] = {}  # known numbers that are found by an index
         self.known: dict[float, int] = {}  # numbers that are fetched, and where they stand
-        self.angles: dict[int, dict[str, Value]] = {}  # of the block in hand: sines and cosines of each angle
+        self.angles: dict[int, Turn] = {}  # of the block in hand, by the angle: what is still to be turned
+        self.written: set[int] = set()  # what stands in the source already, of the program's blocks in hand
 
     def literal(self, value: Value) -> str:
         if value.kind != "f" or _is_short(float(value.number)):
@@ -80,7 +83,7 @@ class _Writer(Writer):
 
     def block(self, block: Block) -> None:
         outside = self.angles
-        self.angles = _angles(block)
+        self.angles = _turns(block)
         super().block(block)
         self.angles = outside
 
@@ -103,9 +106,11 @@ class _Writer(Writer):
                     self.line(f"{self.name(result)} = {self.name(value)};")
             self.deep -= 1
         self.line("}")
+        self.written |= {id(result) for result in item.results}
 
     def loop(self, item: Loop) -> None:
         assert item.goes is not None
+        self.written |= {id(value) for value in item.carried}
         kept = [k for k, value in enumerate(item.carried) if value.live]
         for k in kept:
             value = item.carried[k]
@@ -123,6 +128,9 @@ class _Writer(Writer):
         self.line("}")
 
     def operation(self, v: Value) -> None:
+        if id(v) in self.written:
+            return
+        self.written.add(id(v))
         a = [self.name(x) for x in v.args]
         if v.op == "store":
             _, offset, dtype = where_of(v)
@@ -134,12 +142,47 @@ class _Writer(Writer):
         self.line(f"const {TYPES[v.kind]} {self.name(v)} = {self.expression(v, a)};")
 
     def turned(self, v: Value) -> None:
-        """Sine and cosine of an angle, at the first of the two."""
-        pair = self.angles.pop(id(v.args[0]), None)
-        if pair is not None:
-            names = [self.name(pair[what]) if what in pair else self.fresh() for what in ("sin", "cos")]
+        """Sine and cosine of an angle, at the first of the two, and of others that can be known by then.
+
+        Side by side they take half of the time: each is a long chain of operations.
+        """
+        if id(v.args[0]) not in self.angles:
+            return
+        group = [self.angles.pop(id(v.args[0]))]
+        for other in list(self.angles.values())[: TOGETHER - 1]:
+            needed = self.needed(other.angle, v.block)
+            if needed is not None:
+                for each in needed:
+                    self.operation(each)
+                group.append(self.angles.pop(id(other.angle)))
+        calls = []
+        for each in group:
+            names = [self.name(x) if x else self.fresh() for x in (each.sine, each.cosine)]
             self.line(f"double {names[0]}, {names[1]};")
-            self.line(f"turned({self.name(v.args[0])}, &{names[0]}, &{names[1]});")
+            calls.append(f"({self.name(each.angle)}, &{names[0]}, &{names[1]});")
+        for call in calls:
+            self.line(f"turned{call}")
+        far = " || ".join(f"is_far({self.name(each.angle)})" for each in group)
+        self.line(f"if ({far}) {{")
+        for call in calls:
+            self.line(f"  unless_far{call}")
+        self.line("}")
+
+    def needed(self, value: Value, block: Block) -> list[Value] | None:
+        """What of this block has to be written before a value is known, in order; None if that cannot be now."""
+        if value.known or value.block is not block or id(value) in self.written:
+            return []
+        if value.op == "left":
+            return [] if id(value.args[0]) in self.written else None
+        if value.op in ("free", "load") or (value.op == "call" and value.data in ("sin", "cos")):
+            return None
+        out: list[Value] = []
+        for arg in value.args:
+            more = self.needed(arg, block)
+            if more is None:
+                return None
+            out += more
+        return [*out, value]
 
     def expression(self, v: Value, a: list[str]) -> str:
         op = v.op
@@ -187,12 +230,22 @@ class _Writer(Writer):
         return f"(({kinds[dtype[1]]}*)(own + {offset}))[{index}]"
 
 
-def _angles(block: Block) -> dict[int, dict[str, Value]]:
-    """Sines and cosines that are needed of each angle, in this block."""
-    found: dict[int, dict[str, Value]] = {}
+class Turn(NamedTuple):
+    """An angle, and which of its sine and its cosine are needed."""
+
+    angle: Value
+    sine: Value | None
+    cosine: Value | None
+
+
+def _turns(block: Block) -> dict[int, Turn]:
+    """Angles of which sines or cosines are needed in this block, in the order in which they are asked for."""
+    found: dict[int, Turn] = {}
     for item in block.code:
         if isinstance(item, Value) and item.live and item.op == "call" and item.data in ("sin", "cos"):
-            found.setdefault(id(item.args[0]), {})[str(item.data)] = item
+            angle = item.args[0]
+            old = found.get(id(angle), Turn(angle, None, None))
+            found[id(angle)] = old._replace(sine=item) if item.data == "sin" else old._replace(cosine=item)
     return found
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -193,7 +194,8 @@ class JacksonGreen(AbstractNormalLaw):
         back = phase == RESTITUTION
         curve = 4.0 / 3.0 * modulus * jnp.sqrt(jnp.where(back, radius, self.radius))
         hertz = curve * three_halves(jnp.where(back, d - residual, d))
-        return jnp.where(phase == PLASTIC, self._plastic(d), hertz)
+        # A branch: the plastic curve takes seven exponentials and logarithms, the others none.
+        return jax.lax.cond(phase == PLASTIC, lambda: self._plastic(d), lambda: jnp.asarray(hertz, dtype=float))
 
     def guard(self, phase: PhaseNumber, memory: Memory, d: Real, rate: Real) -> tuple[Any, ...]:
         critical = self._constants()[2]

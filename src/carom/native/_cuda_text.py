@@ -115,6 +115,7 @@ class _Writer(Writer):
         for k in kept:
             value = item.carried[k]
             self.line(f"{TYPES[value.kind]} {self.name(value)} = {self.name(item.first[k])};")
+        self.line("#pragma unroll 1")  # a loop is there to be short
         self.line("for (;;) {")
         self.deep += 1
         self.block(item.head)

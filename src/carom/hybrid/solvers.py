@@ -114,19 +114,22 @@ class RungeKutta:
         stages = len(table.c)
         columns = [[table.a[j][i] if j >= i else 0.0 for i in range(stages)] for j in range(stages)]  # of row j
         ahead = [[columns[i + k][i] if i + k < stages else 0.0 for i in range(stages)] for k in range(stages)]
-        weights = jnp.asarray([*zip(table.c, *ahead, table.error[:-1], strict=True)])  # a row for each stage
+        # The first two numbers of a stage are those of the next one, so that none waits for them.
+        soon = ([*table.c[1:], 0.0], [*ahead[0][1:], 0.0])
+        weights = jnp.asarray([*zip(*soon, table.error[:-1], *ahead[1:], strict=True)])  # a row for each stage
         none = jax.tree.map(jnp.zeros_like, k0)
 
         def plus(a: PyTree, c: Real, k: PyTree) -> Any:
             return jax.tree.map(lambda x, z: x + c * z, a, k)
 
         def stage(s: Any, row: Any) -> tuple[Any, None]:
-            sums, error, _, k = s
-            now, *later = (plus(each, row[j], k) for j, each in enumerate(sums, 1))
-            new = plus(y, h, now)
-            return ([*later, none], plus(error, row[-1], k), new, rhs(t + row[0] * h, new)), None
+            (node, weight), sums, error, _, k = s
+            new = plus(y, h, plus(sums[0], weight, k))
+            later = [plus(each, row[j], k) for j, each in enumerate(sums[1:], 3)]
+            return ((row[0], row[1]), [*later, none], plus(error, row[2], k), new, rhs(t + node * h, new)), None
 
-        (_, error, new, last), _ = jax.lax.scan(stage, ([none] * stages, none, y, k0), weights)
+        begin = (jnp.asarray(table.c[0]), jnp.asarray(ahead[0][0])), [none] * stages, none, y, k0
+        (_, _, error, new, last), _ = jax.lax.scan(stage, begin, weights)
         return new, jax.tree.map(lambda x: h * x, plus(error, table.error[-1], last)), last
 
 

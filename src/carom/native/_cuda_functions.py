@@ -11,6 +11,14 @@ HEAD = """
 __device__ inline double larger(double a, double b) { return a > b || a != a ? a : b; }
 __device__ inline double smaller(double a, double b) { return a < b || a != a ? a : b; }
 
+// In a register from here on: compilers would fetch it anew where it is needed, and wait there.
+__device__ inline double held(double x) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+d"(x));
+#endif
+  return x;
+}
+
 // 2 / pi, then pi / 2 in three parts: what remains of an angle up to 1e5 is exact to its last bit.
 __constant__ double quarter[4] = {0.6366197723675814, 1.5707963267948966, 6.123233995736766e-17,
                                   -1.4973849048591698e-33};

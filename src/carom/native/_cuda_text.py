@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ._cuda_functions import HEAD
+from ._seldom import seldom_used
 from ._shuffling import Memory, kind_of
 from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
 from ._writer import Writer
@@ -112,9 +113,15 @@ class _Writer(Writer):
         assert item.goes is not None
         self.written |= {id(value) for value in item.carried}
         kept = [k for k, value in enumerate(item.carried) if value.live]
+        seldom = seldom_used(item)
+        if seldom:
+            memory = self.fresh()
+            self.line(f"volatile double {memory}[{len(seldom)}];")
+            for place, k in enumerate(seldom):
+                item.carried[k].name = f"{memory}[{place}]"
         for k in kept:
-            value = item.carried[k]
-            self.line(f"{TYPES[value.kind]} {self.name(value)} = {self.name(item.first[k])};")
+            declared = "" if k in seldom else f"{TYPES[item.carried[k].kind]} "
+            self.line(f"{declared}{self.name(item.carried[k])} = {self.name(item.first[k])};")
         self.line("#pragma unroll 1")  # a loop is there to be short
         self.line("for (;;) {")
         self.deep += 1
@@ -122,7 +129,9 @@ class _Writer(Writer):
         self.line(f"if (!{self.name(item.goes)}) break;")
         self.block(item.body)
         for k in kept:
-            self.line(f"const {TYPES[item.carried[k].kind]} n{k} = {self.name(item.next[k])};")
+            new = self.name(item.next[k])
+            new = f"held({new})" if item.next[k].op == "table" else new
+            self.line(f"const {TYPES[item.carried[k].kind]} n{k} = {new};")
         for k in kept:
             self.line(f"{self.name(item.carried[k])} = n{k};")
         self.deep -= 1

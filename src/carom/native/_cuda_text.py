@@ -160,39 +160,35 @@ class _Writer(Writer):
             return
         group = [self.angles.pop(id(v.args[0]))]
         for other in list(self.angles.values())[: TOGETHER - 1]:
-            needed = self.needed(other.angle, v.block)
-            if needed is not None:
-                for each in needed:
-                    self.operation(each)
+            needed: dict[int, Value] = {}
+            if self.can_be_known(other.angle, v.block, needed):
+                for value in needed.values():
+                    self.operation(value)
                 group.append(self.angles.pop(id(other.angle)))
         calls = []
-        for each in group:
-            names = [self.name(x) if x else self.fresh() for x in (each.sine, each.cosine)]
+        for turn in group:
+            names = [self.name(x) if x else self.fresh() for x in (turn.sine, turn.cosine)]
             self.line(f"double {names[0]}, {names[1]};")
-            calls.append(f"({self.name(each.angle)}, &{names[0]}, &{names[1]});")
+            calls.append(f"({self.name(turn.angle)}, &{names[0]}, &{names[1]});")
         for call in calls:
             self.line(f"turned{call}")
-        far = " || ".join(f"is_far({self.name(each.angle)})" for each in group)
-        self.line(f"if ({far}) {{")
+        self.line(f"if ({' || '.join(f'is_far({self.name(turn.angle)})' for turn in group)}) {{")
         for call in calls:
             self.line(f"  unless_far{call}")
         self.line("}")
 
-    def needed(self, value: Value, block: Block) -> list[Value] | None:
-        """What of this block has to be written before a value is known, in order; None if that cannot be now."""
-        if value.known or value.block is not block or id(value) in self.written:
-            return []
+    def can_be_known(self, value: Value, block: Block, needed: dict[int, Value]) -> bool:
+        """May a value be computed at this place of its block? What must be computed before it is added to `needed`."""
         if value.op == "left":
-            return [] if id(value.args[0]) in self.written else None
+            return value.block is not block or id(value.args[0]) in self.written
+        if value.known or value.block is not block or id(value) in self.written or id(value) in needed:
+            return True
         if value.op in ("free", "load") or (value.op == "call" and value.data in ("sin", "cos")):
-            return None
-        out: list[Value] = []
-        for arg in value.args:
-            more = self.needed(arg, block)
-            if more is None:
-                return None
-            out += more
-        return [*out, value]
+            return False
+        if not all(self.can_be_known(arg, block, needed) for arg in value.args):
+            return False
+        needed[id(value)] = value
+        return True
 
     def expression(self, v: Value, a: list[str]) -> str:
         op = v.op

@@ -1,8 +1,8 @@
 """What kernels call beside CUDA's own library: sine and cosine together, exponentials, logarithms, and extremes.
 
 A right-hand side asks for sine and cosine of every angle. CUDA's own ones take 50 instructions each, some of which
-fetch coefficients; together, with coefficients that are operands, they take 45. Likewise the exponential (33 for 61)
-and the logarithm (40 for 92), one of each of which every step takes. Extremes keep what is not a number.
+fetch coefficients; together, with coefficients that are operands, they take 45. Likewise the exponential (47 for 61)
+and the logarithm (50 for 92): every step takes one of each. Extremes keep what is not a number.
 """
 
 from __future__ import annotations

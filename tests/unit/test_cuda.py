@@ -180,6 +180,42 @@ def test_exponentials_and_logarithms_of_a_kernel(tmp_path):
 
 
 @needs_compiler
+def test_quotients_of_a_kernel(tmp_path):
+    """To the last bit or one beside it, also where results are hardly numbers; with all signs."""
+    rng = np.random.default_rng(11)
+    sizes = [rng.uniform(-1.0, 1.0, 4000) * 10.0 ** rng.uniform(-span, span, 4000) for span in (1, 20, 150, 290)]
+    odd = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 1e-300, 1e307]
+    pairs = np.array([(x, y) for x in odd for y in odd])
+    x = np.concatenate([*sizes, pairs[:, 0], np.full(3, 7.0)])
+    y = np.concatenate([*(rng.permutation(each) for each in sizes), pairs[:, 1], [5e-324, -1e-310, 1.7e308]])
+    kernel = Here(*native.source_of(lambda x, y: x / y, (), (x[0], y[0])), tmp_path)
+    assert "quotient(v" in kernel.source.text
+    found = kernel((), (x, y))
+    with np.errstate(all="ignore"):
+        known = x / y
+    known[-3:] = np.inf, -np.inf, 0.0  # denormal divisors are zero, those beyond 4e307 infinite
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(known))
+    there = ~np.isnan(known)
+    np.testing.assert_array_max_ulp(found[there], known[there], 1)
+    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(known[there]))
+
+
+@needs_compiler
+def test_roots_of_a_kernel(tmp_path):
+    x = np.concatenate([10.0 ** np.random.default_rng(12).uniform(-307, 308, 4000), np.arange(200.0) ** 2])
+    x = np.concatenate([x, [0.0, -0.0, np.inf, -1.0, -np.inf, np.nan, 1e-310]])
+    kernel = Here(*native.source_of(lambda x: jnp.sqrt(x), (), (x[0],)), tmp_path)
+    assert "root(v" in kernel.source.text
+    found = kernel((), (x,))
+    with np.errstate(invalid="ignore"):
+        known = np.sqrt(x)
+    known[-1] = x[-1]  # denormal
+    np.testing.assert_array_max_ulp(found[:-7], known[:-7], 1)
+    np.testing.assert_array_equal(found[-7:], known[-7:])
+    np.testing.assert_array_equal(np.signbit(found[-7:-4]), np.signbit(known[-7:-4]))
+
+
+@needs_compiler
 def test_a_kernel_keeps_in_memory_what_a_loop_seldom_asks_for(tmp_path):
     """Of many numbers that a long loop carries; those of a loop within it stay in registers."""
 

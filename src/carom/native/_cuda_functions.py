@@ -2,7 +2,8 @@
 
 A right-hand side asks for sine and cosine of every angle. CUDA's own ones take 50 instructions each, some of which
 fetch coefficients; together, with coefficients that are operands, they take 45. Likewise the exponential (47 for 61)
-and the logarithm (50 for 92): every step takes one of each. Extremes keep what is not a number.
+and the logarithm (50 for 92): every step takes one of each. CUDA's division and root have a branch for what is out of
+the ordinary, so that one waits for the other. Extremes keep what is not a number.
 """
 
 from __future__ import annotations
@@ -69,6 +70,52 @@ __device__ inline void turned(double x, double* sine, double* cosine) {
   *cosine = opposed(second, n + 1);
 }
 
+// 1 / x to 20 bits; what is denormal is zero, here and of the result.
+__device__ inline double roughly_inverse(double x) {
+#ifdef __CUDA_ARCH__
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+#else
+  const double least = 2.2250738585072014e-308, r = fabs(x) < least ? 1.0 / (x * 0.0) : 1.0 / x;
+  return fabs(r) < least ? r * 0.0 : __longlong_as_double(__double_as_longlong(r) & ~0x7fffffffLL);
+#endif
+}
+
+// Right to about 60 bits, of what is neither zero nor infinite.
+__device__ inline double inverse(double x) {
+  const double r = roughly_inverse(x), e = fma(-x, r, 1.0);
+  return fma(r, fma(e, e, e), r);
+}
+
+// x / y to the last bit but for ties, without a branch, so that several are computed side by side. Divisors that are
+// denormal count as zero, those beyond 4e307 as infinite.
+__device__ inline double quotient(double x, double y) {
+  const double fine = inverse(y), r = fine == fine ? fine : roughly_inverse(y), q = x * r;
+  const unsigned exponent = (unsigned)(__double_as_longlong(q) >> 32) << 1;
+  const bool usual = exponent - 0x00200000u < 0xffc00000u;  // neither zero nor infinite
+  return usual ? fma(r, fma(-y, q, x), q) : q;
+}
+
+// 1 / sqrt(x) to 20 bits; what is denormal is zero.
+__device__ inline double roughly_inverse_root(double x) {
+#ifdef __CUDA_ARCH__
+  double r;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  return r;
+#else
+  const double r = 1.0 / sqrt(fabs(x) < 2.2250738585072014e-308 ? x * 0.0 : x);
+  return __longlong_as_double(__double_as_longlong(r) & ~0x7fffffffLL);
+#endif
+}
+
+// The root to the last bit but for ties, without a branch; what is denormal has itself as its root.
+__device__ inline double root(double x) {
+  const double rough = roughly_inverse_root(x), e = fma(-x * rough, rough, 1.0);
+  const double r = fma(rough * e, fma(e, 0.375, 0.5), rough), s = x * r, fine = fma(fma(-s, s, x), 0.5 * r, s);
+  return fabs(x) < 2.2250738585072014e-308 || x == __longlong_as_double(0x7ff0000000000000LL) ? x : fine;
+}
+
 // 1 / log 2, and log 2 in two parts; e^r = 1 + r + r^2 P(r) to 2e-17 for |r| < log(2) / 2.
 __constant__ double halvings[3] = {1.4426950408889634, 0.6931471805599453, 2.3190468138462996e-17};
 __constant__ double powers[10] = {0.5, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062,
@@ -94,18 +141,6 @@ __device__ inline double exponential(double given) {
     odd = fma(odd, z, powers[k + 1]);
   }
   return (1.0 + fma(z, fma(odd, r, even), r)) * power_of_two(half) * power_of_two(n - half);
-}
-
-// Right to about 60 bits; of numbers near one.
-__device__ inline double inverse(double x) {
-#ifdef __CUDA_ARCH__
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-  const double e = fma(-x, r, 1.0);
-  return fma(r, fma(e, e, e), r);
-#else
-  return 1.0 / x;
-#endif
 }
 
 __device__ __noinline__ double odd_logarithm(double x) { return log(x); }

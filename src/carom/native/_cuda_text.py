@@ -22,7 +22,7 @@ BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&"
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 TOGETHER = 4  # angles turned side by side: more would need more registers than there are
 OURS = {"exp": "exponential", "log": "logarithm"}  # instead of CUDA's
-FUNCTIONS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
+FUNCTIONS = {"sqrt": "root", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
 
 
 def written(program: Builder, results: Sequence[Value | Memory], name: str, room: int, slots: dict[int, str]) -> str:
@@ -200,6 +200,8 @@ class _Writer(Writer):
             return f"table{self.tables.setdefault(numbers, len(self.tables))}[{a[0]} * {width} + {beside}]"
         if op == "div" and v.args[1].known and v.kind == "f" and _has_inverse(float(v.args[1].number)):
             return f"{a[0]} * {self.literal(Value('known', 'f', (), 1.0 / float(v.args[1].number), v.block))}"
+        if op == "div" and v.kind == "f":
+            return f"quotient({a[0]}, {a[1]})"
         if op in BINARY:
             return f"{a[0]} {BINARY[op]} {a[1]}"
         if op in COMPARED:
@@ -279,9 +281,7 @@ def _literal(value: Value) -> str:
     if value.kind == "i":
         return f"{value.whole}LL" if value.whole > -(2**63) else "(-9223372036854775807LL - 1)"
     x = float(value.number)
-    if x != x:
-        return "(0.0 / 0.0)"
-    if x in (float("inf"), -float("inf")):
-        return f"({'-' if x < 0 else ''}1.0 / 0.0)"
+    if not math.isfinite(x):  # by its bits: 1.0 / 0.0 would be computed, and that takes long
+        return f"__longlong_as_double({struct.unpack('<q', struct.pack('<d', x))[0]}LL)"
     text = repr(x)
     return f"({text})" if text.startswith("-") else text

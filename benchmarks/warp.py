@@ -5,7 +5,7 @@
 The kernel's source runs on this machine, neighbouring lanes one after the other, and counts in which of its blocks
 each of them is, attempt by attempt: a warp goes where any of its lanes goes. NVIDIA's compiler says how many
 instructions a block has, and for how long each holds up the next one. What is waited for (code, memory) is not counted,
-nor are calls for numbers out of the ordinary.
+nor is what is called, which few numbers need.
 """
 
 from __future__ import annotations

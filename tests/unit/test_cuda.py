@@ -247,6 +247,7 @@ def test_known_numbers_of_a_kernel(tmp_path):
     x, i = np.array([0.7, -0.3, np.nan, np.inf, 0.1]), np.array([0, 3, 6, 2, 5])
     kernel = Here(*native.source_of(function, (), (x[0], i[0])), tmp_path)
     assert "__constant__ double known[" in kernel.source.text and "table0[" in kernel.source.text
+    assert "0.0 / 0.0" not in kernel.source.text  # computed by a call while the kernel runs
     ours = kernel((), (x, i))
     for k in range(5):
         alone = function(jnp.asarray(x[k]), jnp.asarray(i[k]))

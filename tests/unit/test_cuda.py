@@ -1,6 +1,7 @@
 """Kernels for a GPU: their source, compiled for this machine instead, computes what single runs compute."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -138,6 +139,102 @@ def test_sine_and_cosine_of_a_kernel(tmp_path):
 
 
 @needs_compiler
+def test_angles_of_a_kernel_are_turned_side_by_side(tmp_path):
+    """As soon as they are known, but none before one that it depends on; each beyond the usual range by itself."""
+
+    def function(x, y):
+        first = jnp.sin(x)
+        second = jnp.cos(x + y) * jnp.sin(first)  # `first` is an angle, too
+        return first, second, jnp.cos(y), jnp.sin(x - 2.0 * y)
+
+    x, y = np.array([0.3, 1e9, -2.0, np.nan, 1.0]), np.array([-1.1, 0.2, 1e7, 0.5, np.inf])
+    kernel = Here(*native.source_of(function, (), (x[0], y[0])), tmp_path)
+    lines = [line.strip() for line in kernel.source.text.split("__global__")[1].splitlines()]
+    calls = [i for i, line in enumerate(lines) if line.startswith("turned(")]
+    assert calls == [*range(calls[0], calls[0] + 4), calls[-1]]
+    with np.errstate(invalid="ignore"):
+        known = np.sin(x), np.cos(x + y) * np.sin(np.sin(x)), np.cos(y), np.sin(x - 2.0 * y)
+    for found, right in zip(kernel((), (x, y)), known, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-14, atol=1e-16)
+
+
+@needs_compiler
+def test_exponentials_and_logarithms_of_a_kernel(tmp_path):
+    """To the last bit or two wherever there are numbers, and what the library gives where there are none."""
+    rng = np.random.default_rng(7)
+    powers = np.concatenate([rng.uniform(-0.4, 0.4, 2000), rng.uniform(-707.0, 709.0, 2000), [0.0, -0.0, 1e-300]])
+    numbers = np.concatenate([rng.uniform(0.5, 2.0, 2000), 1.0 + rng.uniform(-1e-6, 1e-6, 500), np.exp(powers), [1.0]])
+    odd = np.array([709.8, 710.5, 1e9, np.inf, -744.9, -746.0, -np.inf, np.nan, 0.0, -0.0, -1.0, 5e-324, 1e-310])
+    x = np.concatenate([powers, numbers, odd])
+    kernel = Here(*native.source_of(lambda x: (jnp.exp(x), jnp.log(x)), (), (x[0],)), tmp_path)
+    assert "exponential(v" in kernel.source.text and "logarithm(v" in kernel.source.text
+    exponential, logarithm = kernel((), (x,))
+    with np.errstate(all="ignore"):
+        known = np.exp(x), np.log(x)
+    large = known[0] > 1e-307
+    np.testing.assert_array_max_ulp(exponential[large], known[0][large], 2)
+    np.testing.assert_allclose(exponential, known[0], rtol=1e-15, atol=5e-324)
+    positive = x > 0.0
+    np.testing.assert_array_max_ulp(logarithm[positive], known[1][positive], 2)
+    np.testing.assert_array_equal(logarithm[~positive], known[1][~positive])
+
+
+@needs_compiler
+def test_quotients_of_a_kernel(tmp_path):
+    """To the last bit or one beside it, also where results are hardly numbers; with all signs."""
+    rng = np.random.default_rng(11)
+    sizes = [rng.uniform(-1.0, 1.0, 4000) * 10.0 ** rng.uniform(-span, span, 4000) for span in (1, 20, 150, 290)]
+    odd = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -3.0, 1e-300, 1e307]
+    pairs = np.array([(x, y) for x in odd for y in odd])
+    x = np.concatenate([*sizes, pairs[:, 0], np.full(3, 7.0)])
+    y = np.concatenate([*(rng.permutation(each) for each in sizes), pairs[:, 1], [5e-324, -1e-310, 1.7e308]])
+    kernel = Here(*native.source_of(lambda x, y: x / y, (), (x[0], y[0])), tmp_path)
+    assert "quotient(v" in kernel.source.text
+    found = kernel((), (x, y))
+    with np.errstate(all="ignore"):
+        known = x / y
+    known[-3:] = np.inf, -np.inf, 0.0  # denormal divisors are zero, those beyond 4e307 infinite
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(known))
+    there = ~np.isnan(known)
+    np.testing.assert_array_max_ulp(found[there], known[there], 1)
+    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(known[there]))
+
+
+@needs_compiler
+def test_roots_of_a_kernel(tmp_path):
+    x = np.concatenate([10.0 ** np.random.default_rng(12).uniform(-307, 308, 4000), np.arange(200.0) ** 2])
+    x = np.concatenate([x, [0.0, -0.0, np.inf, -1.0, -np.inf, np.nan, 1e-310]])
+    kernel = Here(*native.source_of(lambda x: jnp.sqrt(x), (), (x[0],)), tmp_path)
+    assert "root(v" in kernel.source.text
+    found = kernel((), (x,))
+    with np.errstate(invalid="ignore"):
+        known = np.sqrt(x)
+    known[-1] = x[-1]  # denormal
+    np.testing.assert_array_max_ulp(found[:-7], known[:-7], 1)
+    np.testing.assert_array_equal(found[-7:], known[-7:])
+    np.testing.assert_array_equal(np.signbit(found[-7:-4]), np.signbit(known[-7:-4]))
+
+
+@needs_compiler
+def test_a_kernel_keeps_in_memory_what_a_loop_seldom_asks_for(tmp_path):
+    """Of many numbers that a long loop carries; those of a loop within it stay in registers."""
+
+    def function(x):
+        def once(i, numbers):
+            inner = jax.lax.fori_loop(0, 5, lambda _, s: s + numbers[0], 0.1 * numbers[1])
+            return [numbers[-1] + inner, *(0.9 * each + 0.1 * i for each in numbers[:-1])]
+
+        return jax.lax.fori_loop(0, 7, once, [x * (k + 1) for k in range(40)])
+
+    x = np.array([0.3, -1.0, 2.5])
+    kernel = Here(*native.source_of(function, (), (x[0],)), tmp_path)
+    assert re.search(r"volatile double v\d+\[16\];", kernel.source.text)
+    for i, lane in enumerate(x):
+        for mine, known in zip(kernel((), (x,)), function(jnp.asarray(lane)), strict=True):
+            np.testing.assert_allclose(mine[i], known, rtol=1e-14)
+
+
+@needs_compiler
 def test_known_numbers_of_a_kernel(tmp_path):
     """In the instruction, from the memory for constants, by an index; products for quotients; extremes beside them."""
     table = jnp.asarray(np.random.default_rng(3).normal(size=(7, 2)))
@@ -150,6 +247,7 @@ def test_known_numbers_of_a_kernel(tmp_path):
     x, i = np.array([0.7, -0.3, np.nan, np.inf, 0.1]), np.array([0, 3, 6, 2, 5])
     kernel = Here(*native.source_of(function, (), (x[0], i[0])), tmp_path)
     assert "__constant__ double known[" in kernel.source.text and "table0[" in kernel.source.text
+    assert "0.0 / 0.0" not in kernel.source.text  # computed by a call while the kernel runs
     ours = kernel((), (x, i))
     for k in range(5):
         alone = function(jnp.asarray(x[k]), jnp.asarray(i[k]))

@@ -258,3 +258,28 @@ def test_what_is_added_to_nothing_costs_nothing():
     for x, y in zip(X, Y, strict=True):
         if np.isfinite(x):
             check(terms, np.asarray([x]), np.asarray([y]))
+
+
+def never_minus_zero(x, y):
+    size = jnp.abs(y)
+    return x - 10.0, x + size, size - x, jnp.cos(x), jnp.exp(y), jnp.where(x > y, size, y - 1.0)
+
+
+def may_be_minus_zero(x, y):
+    return x + y, x - y, x - jnp.abs(y), x * y, jnp.sin(x), jnp.where(x > y, y, jnp.abs(x)), -0.0 - x, -x
+
+
+def test_zero_is_added_only_where_it_changes_a_sign():
+    def operations(function, beside):
+        program = made(lambda x, y: tuple(each + beside for each in function(x, y)), X[0], Y[0])
+        return program.layout.operations
+
+    count = operations(never_minus_zero, -0.0)  # adding this changes nothing
+    assert operations(never_minus_zero, 0.0) == count
+    assert operations(may_be_minus_zero, 0.0) > operations(may_be_minus_zero, -0.0)
+    for x, y in zip(X, Y, strict=True):
+        for function in (never_minus_zero, may_be_minus_zero):
+            program = made(lambda x, y, f=function: tuple(1.0 / (each + 0.0) for each in f(x, y)), X[0], Y[0])
+            with np.errstate(all="ignore"):
+                known = [1.0 / (np.float64(each) + 0.0) for each in function(np.float64(x), np.float64(y))]
+            np.testing.assert_allclose(program(x, y), known, rtol=1e-15)

@@ -107,30 +107,30 @@ class RungeKutta:
     def _rolled(self, rhs: Callable[[Any, Any], Any], t: Real, y: PyTree, k0: PyTree, h: Real) -> tuple[Any, Any, Any]:
         """The same, for code that must be short: each stage goes into the sums of all that come, which move up by one.
 
-        So the loop asks for no stage by its number, and needs no buffer.
+        So the loop asks for no stage by its number, and needs no buffer. What the first stage adds is computed within
+        the loop as well: computed before, it would be held in registers wherever a step is tried again.
         """
         table = tableau(self.name)
         stages = len(table.c)
-        columns = [[table.a[j][i + 1] if j > i else 0.0 for i in range(stages)] for j in range(stages)]  # of row j
-        ahead = [[columns[i + k][i] if i + k < stages else 0.0 for i in range(stages)] for k in range(1, stages)]
-        weights = jnp.asarray([*zip(table.c, *ahead, table.error[1:], strict=True)])  # a row for each stage
-
-        def scaled(c: Real, k: PyTree) -> Any:
-            return jax.tree.map(lambda x: c * x, k)
+        columns = [[table.a[j][i] if j >= i else 0.0 for i in range(stages)] for j in range(stages)]  # of row j
+        ahead = [[columns[i + k][i] if i + k < stages else 0.0 for i in range(stages)] for k in range(stages)]
+        # The first two numbers of a stage are those of the next one, so that none waits for them.
+        soon = ([*table.c[1:], 0.0], [*ahead[0][1:], 0.0])
+        weights = jnp.asarray([*zip(*soon, table.error[:-1], *ahead[1:], strict=True)])  # a row for each stage
+        none = jax.tree.map(jnp.zeros_like, k0)
 
         def plus(a: PyTree, c: Real, k: PyTree) -> Any:
             return jax.tree.map(lambda x, z: x + c * z, a, k)
 
         def stage(s: Any, row: Any) -> tuple[Any, None]:
-            sums, error, _, _ = s
-            new = plus(y, h, sums[0])
-            k = rhs(t + row[0] * h, new)
-            later = [plus(each, row[j], k) for j, each in enumerate(sums[1:], 1)]
-            return ([*later, sums[-1]], plus(error, row[-1], k), new, k), None
+            (node, weight), sums, error, _, k = s
+            new = plus(y, h, plus(sums[0], weight, k))
+            later = [plus(each, row[j], k) for j, each in enumerate(sums[1:], 3)]
+            return ((row[0], row[1]), [*later, none], plus(error, row[2], k), new, rhs(t + node * h, new)), None
 
-        first = [scaled(row[0], k0) for row in table.a]
-        (_, error, new, last), _ = jax.lax.scan(stage, (first, scaled(table.error[0], k0), y, k0), weights)
-        return new, scaled(h, error), last
+        begin = (jnp.asarray(table.c[0]), jnp.asarray(ahead[0][0])), [none] * stages, none, y, k0
+        (_, _, error, new, last), _ = jax.lax.scan(stage, begin, weights)
+        return new, jax.tree.map(lambda x: h * x, plus(error, table.error[-1], last)), last
 
 
 def branches_pay(solver: Solver) -> bool:

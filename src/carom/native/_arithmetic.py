@@ -37,15 +37,27 @@ def nothing(value: Value) -> bool:
     return is_number(value, 0) and (value.kind != "f" or math.copysign(1.0, _float(value)) < 0.0)
 
 
-def may_be_minus_zero(value: Value) -> bool:
-    """It may, unless it is a size, a square, a number that is not, or a sum with one of them."""
-    terms = value.args if value.op == "add" else (value,)
-    return not any(_is_no_minus_zero(term) for term in terms)
+def may_be_minus_zero(value: Value, deep: int = 3) -> bool:
+    """It may, unless it is a size, a square, a cosine, a number that is not, or a sum or choice of what is not.
 
-
-def _is_no_minus_zero(value: Value) -> bool:
+    A sum is -0.0 only if both terms are, a difference only if it is -0.0 - 0.0.
+    """
+    if value.kind != "f":
+        return False
+    if value.known:
+        return nothing(value)
+    if deep == 0:
+        return True
+    if value.op == "add":
+        return all(may_be_minus_zero(term, deep - 1) for term in value.args)
+    if value.op == "sub":
+        first, second = value.args
+        zero = is_number(second, 0) and not nothing(second) if second.known else True
+        return zero and may_be_minus_zero(first, deep - 1)
+    if value.op == "select":
+        return any(may_be_minus_zero(arm, deep - 1) for arm in value.args[1:])
     square = value.op == "mul" and value.args[0] is value.args[1]
-    return value.kind != "f" or square or value.op in ("abs", "itof", "btof") or (value.known and not nothing(value))
+    return not (square or value.op in ("abs", "itof", "btof") or (value.op == "call" and value.data in ("cos", "exp")))
 
 
 def add(b: Builder, p: Parameters, kind: Kind, a: list[Value]) -> Value:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ._cuda_functions import HEAD
+from ._seldom import seldom_used
 from ._shuffling import Memory, kind_of
 from ._ssa import Block, Branch, Builder, Loop, Value, mark, where_of
 from ._writer import Writer
@@ -18,7 +20,9 @@ from ._writer import Writer
 TYPES = {"f": "double", "i": "long long", "b": "bool"}
 BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "rem": "%", "and": "&", "or": "|", "xor": "^"}
 COMPARED = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-FUNCTIONS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
+TOGETHER = 4  # angles turned side by side: more would need more registers than there are
+OURS = {"exp": "exponential", "log": "logarithm"}  # instead of CUDA's
+FUNCTIONS = {"sqrt": "root", "floor": "floor", "ceil": "ceil", "round": "rint", "away": "round", "abs": "fabs"}
 
 
 def written(program: Builder, results: Sequence[Value | Memory], name: str, room: int, slots: dict[int, str]) -> str:
@@ -60,7 +64,8 @@ class _Writer(Writer):
         self.deep = 1
         self.tables: dict[tuple[float, ...], int] = {}  # known numbers that are found by an index
         self.known: dict[float, int] = {}  # numbers that are fetched, and where they stand
-        self.angles: dict[int, dict[str, Value]] = {}  # of the block in hand: sines and cosines of each angle
+        self.angles: dict[int, Turn] = {}  # of the block in hand, by the angle: what is still to be turned
+        self.written: set[int] = set()  # what stands in the source already, of the program's blocks in hand
 
     def literal(self, value: Value) -> str:
         if value.kind != "f" or _is_short(float(value.number)):
@@ -79,7 +84,7 @@ class _Writer(Writer):
 
     def block(self, block: Block) -> None:
         outside = self.angles
-        self.angles = _angles(block)
+        self.angles = _turns(block)
         super().block(block)
         self.angles = outside
 
@@ -102,26 +107,40 @@ class _Writer(Writer):
                     self.line(f"{self.name(result)} = {self.name(value)};")
             self.deep -= 1
         self.line("}")
+        self.written |= {id(result) for result in item.results}
 
     def loop(self, item: Loop) -> None:
         assert item.goes is not None
+        self.written |= {id(value) for value in item.carried}
         kept = [k for k, value in enumerate(item.carried) if value.live]
+        seldom = seldom_used(item)
+        if seldom:
+            memory = self.fresh()
+            self.line(f"volatile double {memory}[{len(seldom)}];")
+            for place, k in enumerate(seldom):
+                item.carried[k].name = f"{memory}[{place}]"
         for k in kept:
-            value = item.carried[k]
-            self.line(f"{TYPES[value.kind]} {self.name(value)} = {self.name(item.first[k])};")
+            declared = "" if k in seldom else f"{TYPES[item.carried[k].kind]} "
+            self.line(f"{declared}{self.name(item.carried[k])} = {self.name(item.first[k])};")
+        self.line("#pragma unroll 1")  # a loop is there to be short
         self.line("for (;;) {")
         self.deep += 1
         self.block(item.head)
         self.line(f"if (!{self.name(item.goes)}) break;")
         self.block(item.body)
         for k in kept:
-            self.line(f"const {TYPES[item.carried[k].kind]} n{k} = {self.name(item.next[k])};")
+            new = self.name(item.next[k])
+            new = f"held({new})" if item.next[k].op == "table" else new
+            self.line(f"const {TYPES[item.carried[k].kind]} n{k} = {new};")
         for k in kept:
             self.line(f"{self.name(item.carried[k])} = n{k};")
         self.deep -= 1
         self.line("}")
 
     def operation(self, v: Value) -> None:
+        if id(v) in self.written:
+            return
+        self.written.add(id(v))
         a = [self.name(x) for x in v.args]
         if v.op == "store":
             _, offset, dtype = where_of(v)
@@ -133,12 +152,43 @@ class _Writer(Writer):
         self.line(f"const {TYPES[v.kind]} {self.name(v)} = {self.expression(v, a)};")
 
     def turned(self, v: Value) -> None:
-        """Sine and cosine of an angle, at the first of the two."""
-        pair = self.angles.pop(id(v.args[0]), None)
-        if pair is not None:
-            names = [self.name(pair[what]) if what in pair else self.fresh() for what in ("sin", "cos")]
+        """Sine and cosine of an angle, at the first of the two, and of others that can be known by then.
+
+        Side by side they take half of the time: each is a long chain of operations.
+        """
+        if id(v.args[0]) not in self.angles:
+            return
+        group = [self.angles.pop(id(v.args[0]))]
+        for other in list(self.angles.values())[: TOGETHER - 1]:
+            needed: dict[int, Value] = {}
+            if self.can_be_known(other.angle, v.block, needed):
+                for value in needed.values():
+                    self.operation(value)
+                group.append(self.angles.pop(id(other.angle)))
+        calls = []
+        for turn in group:
+            names = [self.name(x) if x else self.fresh() for x in (turn.sine, turn.cosine)]
             self.line(f"double {names[0]}, {names[1]};")
-            self.line(f"turned({self.name(v.args[0])}, &{names[0]}, &{names[1]});")
+            calls.append(f"({self.name(turn.angle)}, &{names[0]}, &{names[1]});")
+        for call in calls:
+            self.line(f"turned{call}")
+        self.line(f"if ({' || '.join(f'is_far({self.name(turn.angle)})' for turn in group)}) {{")
+        for call in calls:
+            self.line(f"  unless_far{call}")
+        self.line("}")
+
+    def can_be_known(self, value: Value, block: Block, needed: dict[int, Value]) -> bool:
+        """May a value be computed at this place of its block? What must be computed before it is added to `needed`."""
+        if value.op == "left":
+            return value.block is not block or id(value.args[0]) in self.written
+        if value.known or value.block is not block or id(value) in self.written or id(value) in needed:
+            return True
+        if value.op in ("free", "load") or (value.op == "call" and value.data in ("sin", "cos")):
+            return False
+        if not all(self.can_be_known(arg, block, needed) for arg in value.args):
+            return False
+        needed[id(value)] = value
+        return True
 
     def expression(self, v: Value, a: list[str]) -> str:
         op = v.op
@@ -146,9 +196,12 @@ class _Writer(Writer):
             return self._loaded(v)
         if op == "table":
             assert isinstance(v.data, tuple)
-            return f"table{self.tables.setdefault(v.data, len(self.tables))}[{a[0]}]"
+            numbers, width, beside = v.data
+            return f"table{self.tables.setdefault(numbers, len(self.tables))}[{a[0]} * {width} + {beside}]"
         if op == "div" and v.args[1].known and v.kind == "f" and _has_inverse(float(v.args[1].number)):
             return f"{a[0]} * {self.literal(Value('known', 'f', (), 1.0 / float(v.args[1].number), v.block))}"
+        if op == "div" and v.kind == "f":
+            return f"quotient({a[0]}, {a[1]})"
         if op in BINARY:
             return f"{a[0]} {BINARY[op]} {a[1]}"
         if op in COMPARED:
@@ -164,7 +217,7 @@ class _Writer(Writer):
                 return _extreme(v, a)
             return f"{a[0]} {'>' if op == 'max' else '<'} {a[1]} ? {a[0]} : {a[1]}"
         if op == "call":
-            return f"{v.data}({', '.join(a)})"
+            return f"{OURS.get(str(v.data), v.data)}({', '.join(a)})"
         if op in FUNCTIONS and v.kind == "f":
             return f"{FUNCTIONS[op]}({a[0]})"
         if op in ("itof", "btof", "btoi", "ftoi"):
@@ -185,12 +238,22 @@ class _Writer(Writer):
         return f"(({kinds[dtype[1]]}*)(own + {offset}))[{index}]"
 
 
-def _angles(block: Block) -> dict[int, dict[str, Value]]:
-    """Sines and cosines that are needed of each angle, in this block."""
-    found: dict[int, dict[str, Value]] = {}
+class Turn(NamedTuple):
+    """An angle, and which of its sine and its cosine are needed."""
+
+    angle: Value
+    sine: Value | None
+    cosine: Value | None
+
+
+def _turns(block: Block) -> dict[int, Turn]:
+    """Angles of which sines or cosines are needed in this block, in the order in which they are asked for."""
+    found: dict[int, Turn] = {}
     for item in block.code:
         if isinstance(item, Value) and item.live and item.op == "call" and item.data in ("sin", "cos"):
-            found.setdefault(id(item.args[0]), {})[str(item.data)] = item
+            angle = item.args[0]
+            old = found.get(id(angle), Turn(angle, None, None))
+            found[id(angle)] = old._replace(sine=item) if item.data == "sin" else old._replace(cosine=item)
     return found
 
 
@@ -218,9 +281,7 @@ def _literal(value: Value) -> str:
     if value.kind == "i":
         return f"{value.whole}LL" if value.whole > -(2**63) else "(-9223372036854775807LL - 1)"
     x = float(value.number)
-    if x != x:
-        return "(0.0 / 0.0)"
-    if x in (float("inf"), -float("inf")):
-        return f"({'-' if x < 0 else ''}1.0 / 0.0)"
+    if not math.isfinite(x):  # by its bits: 1.0 / 0.0 would be computed, and that takes long
+        return f"__longlong_as_double({struct.unpack('<q', struct.pack('<d', x))[0]}LL)"
     text = repr(x)
     return f"({text})" if text.startswith("-") else text

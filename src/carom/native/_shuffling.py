@@ -168,9 +168,10 @@ def tabled(b: Builder, x: Cells) -> bool:
 
 def found_in(b: Builder, x: Cells, axis: int, index: Value) -> Cells:
     """Known numbers at a place along an axis, which is within the table."""
-    rows = np.moveaxis(x, axis, -1)
-    tables = [tuple(float(v.number) for v in row) for row in rows.reshape(-1, x.shape[axis])]
-    return shaped([b.value("table", "f", index, data=row) for row in tables], rows.shape[:-1])
+    rows = np.moveaxis(x, axis, 0)
+    table = tuple(float(v.number) for v in rows.ravel())
+    width = rows[0].size  # what belongs to an index lies together: one place to count up, and the rest beside it
+    return shaped([b.value("table", "f", index, data=(table, width, k)) for k in range(width)], rows.shape[1:])
 
 
 def chosen(b: Builder, flag: Value, off: Cells, on: Cells) -> Cells:

@@ -38,8 +38,10 @@ def test_a_rod_on_a_floor_is_lifted_when_the_torque_exceeds_weight_and_friction_
     world = propped(10.0)
     result = carom.simulate(world, world.state(angles=[-ANGLE]), until=1.3)
     told = [(event.exit, event.t) for event in result.events]
-    assert told[-1][0] == "slip forward link1"
-    np.testing.assert_allclose(told[-1][1], (WEIGHT + FRICTION) / 10.0, rtol=1e-12)
+    # Joint and floor share the weight as they like: at this instant the one cannot hold it and the other would have to
+    # pull, and which is seen first hangs on rounding. A pull is noticed 16 widths of the event before it later.
+    known = {"slip forward link1": 1e-12, "lift floor": 1e-10}
+    np.testing.assert_allclose(told[-1][1], (WEIGHT + FRICTION) / 10.0, rtol=known[told[-1][0]])
     first = result.at(np.linspace(0.0, told[-1][1], 5))
     np.testing.assert_allclose(first.q[:, 0], -ANGLE, atol=1e-14)
     pressed = carom.simulate(propped(-10.0), world.state(angles=[-ANGLE]), until=1.3)

@@ -26,14 +26,11 @@ def remembered(find: Callable[[W], X]) -> Callable[[W], X]:
         if there is not None and there[0]() is thing:
             return there[1]
         answer, place = find(thing), id(thing)
+
+        # Called whenever an object goes, also while `known` is looked at: it does one thing. Something else may lie there.
+        forget = lambda gone: known.pop(place, None) if known.get(place, (None,))[0] is gone else None  # noqa: E731
         if native.idle():
-            known[place] = weakref.ref(thing, lambda gone: _forget(known, place, gone)), answer
+            known[place] = weakref.ref(thing, forget), answer
         return answer
 
     return found
-
-
-def _forget(known: dict[int, tuple[weakref.ref[Any], X]], place: int, gone: weakref.ref[Any]) -> None:
-    """What lay there is gone; something else may lie there already."""
-    if place in known and known[place][0] is gone:
-        del known[place]

@@ -21,9 +21,9 @@ from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, passed, restart, sunk
+from ._probe import first_probe, probed
 from ._seen import Before, fastest, unseen, watched
 from ._uneventful import is_plain, went_on
-from ._probe import first_probe, probed
 from .condition import any_of
 from .scene import Continuous, Own
 from .settings import Integration
@@ -56,8 +56,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
     y, error, rate = integration.solver.step(rhs, c.t, c.y, c.rate, span, world.heavy)
     norm, probe = error_of(world, integration, c.y, y, error), c.probe
     if integration.probed:
-        still = jax.lax.stop_gradient((c.t, c.y, c.rate))
-        probe, rough = probed(world, integration, rhs, *still, c.probe, span)
+        probe, rough = probed(world, integration, rhs, c, span)
         norm = jnp.maximum(norm, rough)
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)

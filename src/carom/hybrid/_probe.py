@@ -9,7 +9,6 @@ is known. An event excites what had died away, so that the probe begins anew the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from ..quantities import Function, Real
+from ._carry import Carry
 from ._locate import width_of
 from ._pace import units_of_all
 from .scene import Continuous
@@ -50,16 +50,14 @@ def first_probe(world: World, y: Continuous) -> Probe:
     return Probe(along, jax.tree.map(jnp.zeros_like, along))
 
 
-def probed(
-    world: World, integration: Integration, rhs: Function, t: Real, y: Continuous, rate: Continuous, probe: Probe, h: Real
-) -> tuple[Probe, Any]:
+def probed(world: World, integration: Integration, rhs: Function, c: Carry, h: Real) -> tuple[Probe, Any]:
     """What a step of length h makes of the probe, and the error of that in units of the tolerance."""
+    t, y, rate = jax.lax.stop_gradient((c.t, c.y._replace(work=()), c.rate._replace(work=())))
+    probe = c.probe
 
     def stepped(y: Continuous, rate: Continuous) -> Any:
-        new, error, after = integration.solver.step(rhs, t, y, rate, h, world.heavy)
-        return new._replace(work=()), error._replace(work=()), after._replace(work=())
+        return tuple(x._replace(work=()) for x in integration.solver.step(rhs, t, y, rate, h, world.heavy))
 
-    y, rate = (x._replace(work=()) for x in (y, rate))
     new, error, after = jax.lax.stop_gradient(jax.jvp(stepped, (y, rate), tuple(probe))[1])
     units = units_of_all(world, y)
     sizes = [
@@ -83,45 +81,42 @@ def _largest(tree: PyTree, units: PyTree) -> Any:
     return found
 
 
-def differing(plain: Callable[..., Any], probed: Callable[..., Any], *args: PyTree) -> Any:
-    """`plain(*args)`, whose derivative is that of `probed`: forward mode then takes value and derivative from it.
+def differing(plain: Function, careful: Function, *args: PyTree) -> Any:
+    """`plain(*args)`, whose derivative is that of `careful`: forward mode then takes value and derivative from it.
 
     Numbers that are known stay so: only what is traced is handed on, also what functions of a user's own hold.
     """
     leaves, tree = jax.tree.flatten(args)
     traced = [i for i, x in enumerate(leaves) if isinstance(x, jax.core.Tracer)]
-
-    def of(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*some: Any) -> Any:
-            all_of = list(leaves)
-            for i, x in zip(traced, some, strict=True):
-                all_of[i] = x
-            return function(*jax.tree.unflatten(tree, all_of))
-
-        return call
-
     given = [leaves[i] for i in traced]
+
+    def of(function: Function) -> Function:
+        return lambda *some: function(*jax.tree.unflatten(tree, _with(leaves, traced, some)))
+
     call, held = jax.closure_convert(of(plain), *given)
     # Traced only where it is needed; where a function holds something, that has to be known beforehand.
-    other, also = jax.closure_convert(of(probed), *given) if held else (of(probed), [])
+    other, also = jax.closure_convert(of(careful), *given) if held else (of(careful), [])
 
     @jax.custom_jvp
-    def run(given: Any, held: Any, also: Any) -> Any:
+    def run(given: PyTree, held: PyTree, also: PyTree) -> Any:
         return call(*given, *held)
 
-    def slopes(values: Any, changes: Any) -> Any:
+    def slopes(values: PyTree, changes: PyTree) -> Any:
         flat, tree = jax.tree.flatten(values)
-        moves = tree.flatten_up_to(changes)
+        moves = jax.tree.leaves(changes)
         which = [i for i, dx in enumerate(moves) if not isinstance(dx, jax.custom_derivatives.SymbolicZero)]
 
-        def with_moved(*some: Any) -> Any:
-            full = list(flat)
-            for i, x in zip(which, some, strict=True):
-                full[i] = x
-            given, _, also = jax.tree.unflatten(tree, full)
+        def moved(*some: PyTree) -> Any:
+            given, _, also = jax.tree.unflatten(tree, _with(flat, which, some))
             return other(*given, *also)
 
-        return jax.jvp(with_moved, tuple(flat[i] for i in which), tuple(moves[i] for i in which))
+        return jax.jvp(moved, tuple(flat[i] for i in which), tuple(moves[i] for i in which))
 
     run.defjvp(slopes, symbolic_zeros=True)
     return run(tuple(given), tuple(held), tuple(also))
+
+
+def _with(all_of: list[Any], places: list[int], some: tuple[PyTree, ...]) -> list[Any]:
+    """A list with some of its items replaced."""
+    new = dict(zip(places, some, strict=True))
+    return [new.get(i, x) for i, x in enumerate(all_of)]

@@ -165,17 +165,22 @@ def _plain_to_end(world: World, integration: Integration, carry: Carry) -> Carry
 
 
 def _probed_to_end(reverse_steps: int | None, world: World, integration: Integration, carry: Carry) -> Carry:
-    integration = dataclasses.replace(integration, probed=True)
+    integration, begun = probing(world, integration, carry)
 
     def body(c: Carry) -> Carry:
         return advance(world, integration, c)[0]
 
-    begun = carry._replace(probe=first_probe(world, carry.y), fresh=jnp.asarray(True))
     if reverse_steps is None:
         end = jax.lax.while_loop(_running, body, begun)
     else:
         end = eqxi.while_loop(_running, body, begun, kind="checkpointed", max_steps=reverse_steps)
     return end._replace(probe=())
+
+
+def probing(world: World, integration: Integration, carry: Carry) -> tuple[Integration, Carry]:
+    """How a run that is differentiated integrates, and where it begins."""
+    begun = carry._replace(probe=first_probe(world, carry.y), fresh=jnp.asarray(True))
+    return dataclasses.replace(integration, probed=True), begun
 
 
 def _running(c: Carry) -> Any:

@@ -96,7 +96,8 @@ def judged(s, both):
     behind = each(backwards)(given, way) if both else None
     apart = {}
     for by in (WIDTH, -WIDTH, 2.0 * WIDTH, -2.0 * WIDTH):
-        apart[by], _ = run(*moved(given, way, by))
+        apart[by], (code, *_) = run(*moved(given, way, by))
+        outcome = np.where(code == carom.hybrid.outcome.FINISHED, outcome, code)  # one that did not begin says nothing
     narrow = (apart[WIDTH] - apart[-WIDTH]) / (2.0 * WIDTH)
     wide = (apart[2.0 * WIDTH] - apart[-2.0 * WIDTH]) / (4.0 * WIDTH)
     summed = np.asarray(ahead) @ weights

@@ -4,7 +4,8 @@ One body, and trees of two or three links, with impacts, friction, stops, shaken
 corners; backwards for one body, and for one tree, as compiling that takes minutes. The end of each run is
 differentiated with respect to one random direction of all its numbers and of its start. Differences are taken at two
 widths: where they do not agree, the motion is chaotic or events change their order within the width, and nothing can be
-said. Elsewhere the derivative must agree with them.
+said. Elsewhere the derivative must agree with them. Without the term of an
+instant's own derivative it is off by 0.1 or more in all of the lanes of worlds 21, 32 and 52 that strike.
 """
 
 import dataclasses
@@ -22,8 +23,8 @@ from .worlds import lanes, maker, structure
 
 TIGHT = carom.Settings(rtol=1e-11, atol=1e-13, ledger=False)
 PER, UNTIL, WIDTH = 8, 0.7, 2e-6
-SINGLE, TREES, MOST = 7, 5, 2**16  # structures of either kind, steps
-ACCURACY, KNOWN, ALIKE = 1e-4, 1e-3, 1e-8  # of the largest derivative
+SINGLE, TREES, MOST = 7, 11, 2**17  # structures of either kind, steps
+ACCURACY, KNOWN, ALIKE = 1e-5, 1e-3, 1e-8  # of the largest derivative
 VARIED = ("length", "mass", "damping", "pivot", "wall", "stop", "e", "y")  # what the world is made of
 
 
@@ -95,7 +96,8 @@ def judged(s, both):
     behind = each(backwards)(given, way) if both else None
     apart = {}
     for by in (WIDTH, -WIDTH, 2.0 * WIDTH, -2.0 * WIDTH):
-        apart[by], _ = run(*moved(given, way, by))
+        apart[by], (code, *_) = run(*moved(given, way, by))
+        outcome = np.where(code == carom.hybrid.outcome.FINISHED, outcome, code)  # one that did not begin says nothing
     narrow = (apart[WIDTH] - apart[-WIDTH]) / (2.0 * WIDTH)
     wide = (apart[2.0 * WIDTH] - apart[-2.0 * WIDTH]) / (4.0 * WIDTH)
     summed = np.asarray(ahead) @ weights
@@ -104,10 +106,11 @@ def judged(s, both):
 
 
 def chosen():
-    """(structure, backwards too?): all of one link, and the first tree of two."""
+    """(structure, backwards too?): the first half of those of one link, and the first tree of two."""
     single, trees = (structures(max(1, round(n * SHARE)), *links) for n, *links in ((SINGLE, 1, 1), (TREES, 2, 3)))
+    more = structures(2 * len(single), 1, 1)[len(single) :]
     first = next((s for s in trees if len(s.parents) == 2), None)
-    return [(s, True) for s in single] + [(s, s is first) for s in trees]
+    return [(s, True) for s in single] + [(s, False) for s in more] + [(s, s is first) for s in trees]
 
 
 @pytest.mark.slow
@@ -127,7 +130,7 @@ def test_derivatives_of_random_worlds(s, both):
         tally.one("right" if right else "silent", note)
         print(note, flush=True)
     tally.close()
-    assert tally.left_out <= PER // 4  # 12 structures of 8: 72 judged, 48 of them backwards too
+    assert tally.left_out <= PER // 4  # 25 structures of 8: 150 judged, 48 of them backwards too
 
 
 @pytest.mark.slow

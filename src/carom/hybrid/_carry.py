@@ -46,6 +46,7 @@ class Carry(NamedTuple):
     rejected: Any
     events: Any
     outcome: Any
+    probe: Any = ()  # a direction that a run which is differentiated takes along (_probe.py)
 
 
 class Attempt(NamedTuple):
@@ -65,6 +66,7 @@ class Attempt(NamedTuple):
     depth: tuple[
         Any, Any, Any
     ]  # how far a rigid contact is inside, an open one beyond its rounding; allowed at landing
+    probe: Any = ()
 
 
 class Verdict(NamedTuple):

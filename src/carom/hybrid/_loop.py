@@ -22,6 +22,7 @@ from ._jump import serve
 from ._landing import exact, settle
 from ._locate import arming, ask, width_of
 from ._pace import error_of, most_turned, next_step, passed, restart, sunk
+from ._probe import first_probe, probed
 from ._seen import Before, fastest, unseen, watched
 from ._uneventful import is_plain, went_on
 from .condition import any_of
@@ -57,7 +58,10 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         return integration.solver.step(rhs, t, y, rate, h, world.heavy)
 
     y, error, rate = native.unrounded(stepped)(c.t, c.y, c.rate, span)
-    norm = error_of(world, integration, c.y, y, error)
+    norm, probe = error_of(world, integration, c.y, y, error), c.probe
+    if integration.probed:
+        probe, rough = probed(world, integration, rhs, c, span)
+        norm = jnp.maximum(norm, rough)
     # Time is set to what was to be reached: a sum would miss it by rounding.
     t, late = jnp.where(arrives, stop, c.t + span), stop - (c.t + span)
     asked = ask(world, t, y, rate, c.phases, c.memory)
@@ -79,7 +83,7 @@ def attempt(world: World, integration: Integration, c: Carry) -> Attempt:
         blind = passed(look, span)
         hidden = jax.lax.stop_gradient((jnp.minimum(met, blind), jnp.minimum(cut, blind)))
     norm = jax.lax.stop_gradient(norm)
-    return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, *hidden, depth)
+    return Attempt(t, span, y, rate, norm, asked, arrives & last_one, arrives, late, *hidden, depth, probe)
 
 
 def _next_stop(world: World, integration: Integration, c: Carry) -> tuple[Any, Any]:
@@ -112,12 +116,15 @@ def _decided(world: World, integration: Integration, c: Carry, a: Attempt) -> tu
     verdict = verdict._replace(hit=hit, fired=fired)
     t, y = exact(c, a, verdict)
     y = brought_back(world, t, y, c.phases, c.memory, accept)
-    moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends)
+    moved = c._replace(t=t, y=y, rate=a.rate, guard=a.asked.ends, probe=a.probe)
     served = jax.lax.cond(hit | c.unsettled, _serve, lambda w, m, f: m, world, moved, fired)
     width = width_of(a.t)
     known = [low & ~c.unsettled for low in arming(a.asked, width)]
     armed = tuple((on | low) & ~done for on, low, done in zip(c.armed, known, _disarmed(world, verdict), strict=True))
     landed = jnp.where(hit, jnp.clip(a.depth[0], 0.0, a.depth[2]), c.landed)
+    if integration.probed:
+        begun = first_probe(world, served.y)
+        served = served._replace(probe=jax.tree.map(lambda new, old: jnp.where(hit, new, old), begun, a.probe))
     served = served._replace(armed=armed, depth=jnp.maximum(c.depth, a.depth[0]), landed=landed)
     new = jax.tree.map(lambda n, o: jnp.where(accept, n, o), served, c)
     instant = jnp.where(accept & (a.span > ONE_INSTANT * width), 0, c.instant) + hit

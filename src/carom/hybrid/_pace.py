@@ -73,6 +73,12 @@ def _units(world: World, like: Continuous) -> tuple[Any, Any]:
     return tuple(units), tuple(np.asarray(i < places) for i in range(top.dof))
 
 
+def units_of_all(world: World, y: Continuous) -> Continuous:
+    """What changes of the state are measured by; of the ledger nothing."""
+    units, _ = _units(world, y)
+    return Continuous(units, units, tuple(tuple(a.anatomy.states.values()) for a in world.automata), ())
+
+
 def passed(look: list[Watch | None], span: Real) -> Any:
     """Length to which a step is cut that slides or rolls along a surface farther than it takes to bend; or infinity.
 

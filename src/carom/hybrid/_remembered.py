@@ -27,7 +27,7 @@ def remembered(find: Callable[[W], X]) -> Callable[[W], X]:
             return there[1]
         answer, place = find(thing), id(thing)
 
-        # Called whenever an object goes, also while `known` is looked at: it does one thing. Something else may lie there.
+        # Called whenever an object goes, also while `known` is looked at. Something else may lie there already.
         forget = lambda gone: known.pop(place, None) if known.get(place, (None,))[0] is gone else None  # noqa: E731
         if native.idle():
             known[place] = weakref.ref(thing, forget), answer

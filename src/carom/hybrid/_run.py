@@ -7,6 +7,7 @@ experiment, that took 1.8 microseconds per step where the default took 60, and c
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from ._compiler import compiler_options as compiler_options
 from ._loop import advance
 from ._noughts import noughts
 from ._one_thread import on_one_thread
+from ._probe import differing, first_probe
 from ._remembered import remembered
 from ._store import load_or_make
 from .automaton import Bars
@@ -165,18 +167,38 @@ def to_end(world: World, integration: Integration, carry: Carry, reverse_steps: 
     """Advance until the outcome is known; with `reverse_steps`, in a loop that reverse mode can go through.
 
     Forward mode goes through the plain loop. Reverse mode recomputes from checkpoints: memory grows with the square
-    root of the number of steps, of which `reverse_steps` is an upper bound.
+    root of the number of steps, of which `reverse_steps` is an upper bound. Both hold a probe to the tolerance, too.
     """
+    if reverse_steps is not None:
+        return _probed_to_end(reverse_steps, world, integration, carry)
+    return differing(_plain_to_end, partial(_probed_to_end, None), world, integration, carry)
 
-    def running(c: Carry) -> Any:
-        return c.outcome == outcome.RUNNING
+
+def _plain_to_end(world: World, integration: Integration, carry: Carry) -> Carry:
+    return jax.lax.while_loop(_running, lambda c: advance(world, integration, c)[0], carry)
+
+
+def _probed_to_end(reverse_steps: int | None, world: World, integration: Integration, carry: Carry) -> Carry:
+    integration, begun = probing(world, integration, carry)
 
     def body(c: Carry) -> Carry:
         return advance(world, integration, c)[0]
 
     if reverse_steps is None:
-        return jax.lax.while_loop(running, body, carry)
-    return eqxi.while_loop(running, body, carry, kind="checkpointed", max_steps=reverse_steps)
+        end = jax.lax.while_loop(_running, body, begun)
+    else:
+        end = eqxi.while_loop(_running, body, begun, kind="checkpointed", max_steps=reverse_steps)
+    return end._replace(probe=())
+
+
+def probing(world: World, integration: Integration, carry: Carry) -> tuple[Integration, Carry]:
+    """How a run that is differentiated integrates, and where it begins."""
+    begun = carry._replace(probe=first_probe(world, carry.y), fresh=jnp.asarray(True))
+    return dataclasses.replace(integration, probed=True), begun
+
+
+def _running(c: Carry) -> Any:
+    return c.outcome == outcome.RUNNING
 
 
 def named(world: World, first: Carry, last: Carry) -> Carry:

@@ -51,6 +51,7 @@ def went_on(world: World, integration: Integration, c: Carry, a: Attempt) -> tup
         instant=zero,
         depth=jnp.maximum(c.depth, a.depth[0]),
         steps=c.steps + 1,
+        probe=a.probe,
     )
     never = jnp.full_like(a.span, jnp.inf)
     return new, Verdict(done, ~done, none, never, jnp.zeros_like(a.span), never, c.hint)

@@ -117,6 +117,7 @@ class Integration(eqx.Module):
     max_steps: Any
     max_events: Any
     stop_at: Any = -1  # the run ends when this guard (counted through the world's events) fires; -1: none
+    probed: bool = eqx.field(static=True, default=False)  # are steps short enough for derivatives, too?
 
 
 def _number(value: Real) -> Any:

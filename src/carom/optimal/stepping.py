@@ -245,31 +245,28 @@ def _stepped(dt: float, world: World, integration: Integration, carry: Carry, u:
     return to_end(holding(world, u), dataclasses.replace(integration, until=until), ready)
 
 
-def _columns(
-    dt: float, memories: bool, world: World, integration: Integration, carry: Carry, u: Vector, keep: bool
-) -> tuple[Any, Any]:
-    """Columns of (A, B), one after the other, as scalar code is shortest; and the carry after the step for each."""
+def _columns(dt: float, memories: bool, world: World, integration: Integration, carry: Carry, u: Vector) -> Any:
+    """(A, B), one column after the other, as scalar code is shortest."""
     x = _x(carry, memories)
     n = x.shape[0]
 
-    def moved(both: Vector) -> tuple[Any, Any]:
-        after = _stepped(dt, world, integration, _put(carry, both[:n], memories), both[n:])
-        return _x(after, memories), after if keep else ()
+    def moved(both: Vector) -> Any:
+        return _x(_stepped(dt, world, integration, _put(carry, both[:n], memories), both[n:]), memories)
 
     at = jnp.concatenate([x, u])
-    return jax.lax.map(lambda d: jax.jvp(moved, (at,), (d,), has_aux=True)[1:], jnp.eye(at.shape[0]))
+    return jax.lax.map(lambda d: jax.jvp(moved, (at,), (d,))[1], jnp.eye(at.shape[0])).T
 
 
 def _linear(
     dt: float, memories: bool, world: World, integration: Integration, carry: Carry, u: Vector
 ) -> tuple[Carry, Matrix]:
-    columns, after = _columns(dt, memories, world, integration, carry, u, True)
-    return jax.tree.map(lambda leaf: leaf[0], after), columns.T
+    # A run that is differentiated takes other steps: what is returned is what `step` returns, to the last bit.
+    return _stepped(dt, world, integration, carry, u), _columns(dt, memories, world, integration, carry, u)
 
 
 def _linear_along(dt: float, memories: bool, world: World, integration: Integration, before: Carry, u: Matrix) -> Any:
     def one(each: tuple[Carry, Vector]) -> Any:
-        return _columns(dt, memories, world, integration, *each, False)[0].T
+        return _columns(dt, memories, world, integration, *each)
 
     return jax.lax.map(one, (before, u))
 

@@ -25,7 +25,8 @@ from ..hybrid import outcome
 from ..hybrid._carry import Carry
 from ..hybrid._loop import advance
 from ..hybrid._one_thread import one_thread
-from ..hybrid._run import executable, named, start, to_end, together
+from ..hybrid._probe import differing
+from ..hybrid._run import executable, named, probing, start, to_end, together
 from ..hybrid._store import back_end
 from ..hybrid.scene import Continuous
 from ..hybrid.settings import Integration
@@ -101,11 +102,20 @@ def _advance_seen(world: World, integration: Integration, how: How, s: tuple[Car
 def _to_end_seen(world: World, integration: Integration, how: How, first: Carry) -> tuple[Carry, Any]:
     if not how.recorders:
         return to_end(world, integration, first), ()
+    return differing(partial(_seen_to_end, how), partial(_probed_to_end, how), world, integration, first)
+
+
+def _seen_to_end(how: How, world: World, integration: Integration, first: Carry) -> tuple[Carry, Any]:
     return jax.lax.while_loop(
         lambda s: s[0].outcome == outcome.RUNNING,
         lambda s: _advance_seen(world, integration, how, s),
         (first, _nothing_yet(world, how, first)),
     )
+
+
+def _probed_to_end(how: How, world: World, integration: Integration, first: Carry) -> tuple[Carry, Any]:
+    last, kept = _seen_to_end(how, world, *probing(world, integration, first))
+    return last._replace(probe=()), kept
 
 
 def refuse_too_many(make: Function, how: How, parameters: PyTree, given: PyTree, kernel: bool | None) -> None:

@@ -1,7 +1,5 @@
 """What is asked of a world in every run is found out once, of each world, and never kept from a trace."""
 
-import gc
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -37,7 +35,6 @@ def test_each_is_asked_once_for_as_long_as_it_is_there():
     assert [doubled(x) for x in (first, second, first, second)] == [2, 4, 2, 4] and asked == [1, 2]
     for number in range(50):  # which lie where others lay
         assert doubled(Thing(number)) == 2 * number
-        gc.collect()
     assert doubled(first) == 2 and asked.count(1) == 2  # itself, and the thing of the loop
 
 

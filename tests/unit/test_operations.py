@@ -38,7 +38,7 @@ def test_an_attempt_does_not_grow(make):
     assert program.layout.operations <= 1.1 * COUNTED[make]
 
 
-def test_what_is_zero_in_a_world_costs_nothing_and_another_number_is_another_program():
+def test_what_is_zero_in_a_world_costs_nothing_and_another_number_is_another_program(traced):
     def reach(world):
         return jnp.sin(world.gravity[0] * world.mass) + world.gravity[1]
 

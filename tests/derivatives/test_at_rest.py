@@ -82,3 +82,23 @@ def test_numbers_that_a_function_holds_have_their_derivative():
     # v = 4 a t, y = 0.2 + v (1 - t) with t = sqrt(0.1/a): dv/da = 2 t, dt/da = -t/(2 a)
     expected = [2.0 * met * (1.0 - met) + 4.0 * a * met * met / (2.0 * a), 2.0 * met]
     np.testing.assert_allclose(slope, expected, rtol=1e-7)
+
+
+def test_what_hangs_still_anywhere_and_of_any_size_has_the_derivative_of_a_small_swing():
+    """A rod of millimetres or metres, of grams or tonnes, up to a kilometre away: cos(sqrt(3 g / 2 l) t)."""
+
+    def slope(length, mass, place, until):
+        arm = carom.Mechanism([carom.Rod(length=length, mass=mass)], base=carom.Fixed(place, -place))
+        world = carom.World(arm, gravity=9.81)
+
+        def end(angle):
+            return carom.final_state(world, carom.State(jnp.stack([angle]), jnp.zeros(1)), until).y.q[0]
+
+        return jnp.ravel(jax.jacfwd(end)(jnp.asarray(-np.pi / 2)))[0]
+
+    rng, of = np.random.default_rng(0), carom.jit(slope)
+    for _ in range(20):
+        length, mass, place = rng.uniform(0.01, 3.0), 10 ** rng.uniform(-3, 3), 10 ** rng.uniform(-1, 3)
+        until = rng.uniform(1.0, 8.0)
+        found = of(*map(np.asarray, (length, mass, place, until)))
+        assert abs(found - np.cos(np.sqrt(1.5 * 9.81 / length) * until)) < 1e-6, (length, mass, place, until)
